@@ -1,0 +1,117 @@
+//! The facts that the journal keeps. A new journaled fact is a new variant here; the compiler then
+//! leads to `apply` and to the codec.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
+
+/// One journaled fact. Entries are applied in journal order, live and at recovery alike.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A feed exists from here on.
+    FeedCreated(FeedCreated),
+    /// A feed and all its history is gone.
+    FeedDeleted { feed: FeedId, at: Timestamp },
+    /// A feed has `partitions` partitions now (more than before).
+    PartitionsAdded { feed: FeedId, partitions: u32, at: Timestamp },
+    /// A feed's overrides are now exactly these.
+    FeedConfigured { feed: FeedId, overrides: BTreeMap<String, String> },
+    /// The dynamic configs of the broker (`broker`: Some(node id)) or of the cluster default (None) are now exactly these.
+    BrokerConfigured { broker: Option<i32>, overrides: BTreeMap<String, String> },
+    /// A producer id was given out; ids below or equal are never given again.
+    ProducerOpened { producer: ProducerId },
+    /// A batch stands at the end of a partition's log.
+    Appended(Appended),
+    /// Streams ended and became commits, all at once.
+    Sealed(Sealed),
+    /// No commit sealed later may carry a seal time below `at`: a time-bounded view was answered as complete up to there.
+    TimeFloor { at: Timestamp },
+}
+
+/// See [`Entry::FeedCreated`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeedCreated {
+    pub feed: FeedId,
+    pub name: String,
+    pub topic_id: Uuid,
+    pub partitions: u32,
+    pub overrides: BTreeMap<String, String>,
+    pub at: Timestamp,
+}
+
+/// See [`Entry::Appended`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Appended {
+    pub feed: FeedId,
+    pub partition: PartitionId,
+    /// The offset of the batch's first record.
+    pub base_offset: Offset,
+    pub at: Timestamp,
+    /// The stream that the batch belongs to; opened by this entry if it is new.
+    pub stream: StreamId,
+    /// True when the batch starts a new segment. Decided once, so that replay lays out the same files.
+    pub roll: bool,
+    /// Records with a null value (tombstones), for the manifest.
+    pub tombstones: u32,
+    /// The label that the batch's first record gives its stream (header `streamstack-stream`); only kept from the first batch of a stream.
+    pub label: Option<String>,
+    /// The whole record batch as the producer sent it. The first 16 bytes (base offset, length, leader
+    /// epoch) are replaced when it is written: see `batch::placed_head`.
+    pub batch: Bytes,
+}
+
+/// See [`Entry::Sealed`]. Commit numbers, feed offsets and runs follow from the state and are not repeated here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sealed {
+    /// Seal time. Not below any earlier seal time of the feeds involved, nor below the time floor.
+    pub at: Timestamp,
+    /// In order. Several feeds when a transaction spans them; the same feed twice when its implicit stream is cut first.
+    pub streams: Vec<StreamSealed>,
+}
+
+/// One stream that ended in a seal, and with it one commit of its feed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamSealed {
+    pub feed: FeedId,
+    /// The stream. When it holds no batch it is opened and sealed by this entry: an empty commit.
+    pub stream: StreamId,
+    pub reason: SealReason,
+    /// Names the stream unless its first record did.
+    pub label: Option<String>,
+    /// JSON, as sent to `..seal`.
+    pub metadata: Option<String>,
+    /// Producer facts of a record sent to `..seal` by an idempotent producer, so that a repeat is known.
+    pub sealed_by: Option<SealProducer>,
+}
+
+/// Identity of the `..seal` batch that asked for a seal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SealProducer {
+    pub producer: ProducerId,
+    pub epoch: i16,
+    pub sequence: i32,
+}
+
+/// Why a stream was sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealReason {
+    /// `streamstack.seal.ms` after its first record.
+    Time,
+    /// `streamstack.seal.records` reached.
+    Records,
+    /// `streamstack.seal.bytes` reached.
+    Bytes,
+    /// Header `streamstack-seal` on a batch's last record.
+    Header,
+    /// A record sent to `<feed>..seal`.
+    Control,
+    /// The operator's command.
+    Operator,
+    /// Cut before a transaction's commit.
+    Cut,
+    /// EndTxn(commit).
+    Transaction,
+}

@@ -1,0 +1,57 @@
+//! What applying an entry asks of the disk. The same list comes out live and at recovery, with the
+//! same positions, so that replay rewrites every tail exactly.
+
+use bytes::Bytes;
+
+use super::ids::{CommitNumber, FeedId, FeedOffset, Offset, PartitionId, StreamId, Timestamp};
+
+/// One write to a tail file, or a change of the set of files.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TailWrite {
+    /// The feed's folder with `partitions` partitions exists.
+    FeedCreated { feed: FeedId, partitions: u32 },
+    /// The feed's folder is gone.
+    FeedDeleted { feed: FeedId },
+    /// Partitions up to `partitions` exist.
+    PartitionsAdded { feed: FeedId, partitions: u32 },
+    /// `batch` goes to `position` of the segment that starts at offset `segment` (a new file when position is 0).
+    Batch {
+        feed: FeedId,
+        partition: PartitionId,
+        segment: Offset,
+        position: u64,
+        base_offset: Offset,
+        /// One past the batch's last offset.
+        end_offset: Offset,
+        max_timestamp: Timestamp,
+        batch: Bytes,
+    },
+    /// Rows of the partition's `.runs` file, from row number `row`.
+    Runs { feed: FeedId, partition: PartitionId, row: u64, runs: Vec<RunRow> },
+    /// A manifest: one record batch for `commits.log` at `position`, and its index row (row number = commit).
+    Commit { feed: FeedId, position: u64, row: CommitRow, batch: Bytes },
+    /// A stream event: one record batch for `streams.log` at `position`, at event number `event`.
+    StreamEvent { feed: FeedId, event: i64, position: u64, at: Timestamp, batch: Bytes },
+}
+
+/// `[feed_base, feed_base + count)` of a partition's feed space lies at `[log_base, log_base + count)` of its log.
+/// On disk: 4 big-endian i64 in this order, 32 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    pub commit: CommitNumber,
+    pub feed_base: FeedOffset,
+    pub log_base: Offset,
+    pub count: i64,
+}
+
+/// Where commit `commit`'s manifest lies in `commits.log`. On disk 4 big-endian i64:
+/// position, stream, sealed, label_hash; 32 bytes, row number = commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitRow {
+    pub commit: CommitNumber,
+    pub position: u64,
+    pub stream: StreamId,
+    pub sealed: Timestamp,
+    /// Hash of the stream's label (0 when it has none); equal labels have equal hashes, the manifest decides.
+    pub label_hash: u64,
+}

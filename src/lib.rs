@@ -19,6 +19,9 @@
 //! One idea carries all of it: one journal, one order, one fsync. State changes only by applying a
 //! journal [`model::Entry`]; live and at recovery it is the same `apply`.
 
+// Only the library: tests may unwrap (see .clippy.toml), and `cli` speaks to the operator.
+#![deny(clippy::unwrap_used, clippy::print_stdout)]
+
 pub mod api;
 pub mod batch;
 pub mod broker;

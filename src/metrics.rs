@@ -1,11 +1,18 @@
 //! Counters and gauges of the running broker; names are given here and nowhere else.
 //!
-//! One `Metrics` a broker, shared by everything in it. All methods take `&self`, never block, and
-//! order nothing: a reading is a fair picture, not a consistent one.
+//! `metrics::all().bytes_in.add(n)`: one set for the process, because a process is one broker. Nothing
+//! blocks or orders anything: a reading is a fair picture, not a consistent one.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
+
+/// The metrics of this process.
+pub fn all() -> &'static Metrics {
+    static ALL: LazyLock<Metrics> = LazyLock::new(Metrics::default);
+    &ALL
+}
 
 /// A number that only grows.
 #[derive(Debug, Default)]
@@ -173,6 +180,10 @@ metrics! {
     connections_refused: Counter = "streamstack_connections_refused_total",
     /// Connections closed for a request that could not be decoded.
     connections_broken: Counter = "streamstack_connections_broken_total",
+    /// Connections that ended in a panic; each ends only itself.
+    connections_panicked: Counter = "streamstack_connections_panicked_total",
+    /// Times that a connection could not be accepted, for want of file handles say.
+    accept_errors: Counter = "streamstack_accept_errors_total",
     /// Bytes read from clients.
     bytes_in: Counter = "streamstack_bytes_in_total",
     /// Bytes written to clients.

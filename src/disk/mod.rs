@@ -6,7 +6,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+mod clock;
+pub mod entropy;
+mod faulty;
+mod mapping;
+mod os;
+mod random;
+
+pub use clock::{ManualClock, OsClock};
+pub use faulty::{CrashPolicy, Failure, FaultyDisk, Op, Traced};
+pub use mapping::Map;
+pub use os::OsDisk;
+pub use random::SplitMix;
 
 /// How a file is opened. Nothing ever truncates at open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,20 +64,6 @@ pub trait DiskFile: Send + Sync {
     fn allocate(&self, size: u64) -> io::Result<()>;
     /// Maps `[0, size)` read-only; `size` may lie past the end of the file, for the file to grow into.
     fn map(&self, size: u64) -> io::Result<Map>;
-}
-
-/// A read-only window on a file that sees later writes.
-#[derive(Clone)]
-pub struct Map {
-    _room: (),
-}
-
-impl Map {
-    /// The bytes `[start, end)`, which must lie inside the file. No copy on the real disk.
-    pub fn slice(&self, start: u64, end: u64) -> io::Result<Bytes> {
-        let _ = (start, end);
-        unimplemented!("room R1")
-    }
 }
 
 /// Time, as the broker sees it.

@@ -1,1 +1,3 @@
-//! (room)
+//! Journal, segments, tail files, manifest, recovery.
+
+pub mod journal;

@@ -1,0 +1,80 @@
+//! A broker that runs for the measurement: in a process of its own, on a free port, on empty data, gone afterwards.
+
+mod kafka;
+mod streamstack;
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use crate::Fault;
+use crate::load;
+use crate::options::{Contestant, Options};
+
+/// A running broker. Stopped, and its data removed, when dropped.
+pub struct Broker {
+    pub address: String,
+    pub pid: u32,
+    stopper: Stopper,
+    folder: tempfile::TempDir,
+}
+
+enum Stopper {
+    Kafka(kafka::Server),
+    StreamStack(streamstack::Server),
+}
+
+impl Broker {
+    /// Starts it and waits until it answers.
+    pub fn start(contestant: Contestant, options: &Options) -> Result<Broker, Fault> {
+        std::fs::create_dir_all(&options.data)?;
+        let folder = tempfile::Builder::new().prefix("compare-").tempdir_in(&options.data)?;
+        let port = free_port()?;
+        let stopper = start(contestant, options, folder.path(), port)?;
+        let pid = stopper.pid();
+        let broker = Broker { address: format!("127.0.0.1:{port}"), pid, stopper, folder };
+        load::ready(&broker.address)?;
+        Ok(broker)
+    }
+
+    /// Ends the process, then removes its data.
+    pub fn stop(self) -> Result<(), Fault> {
+        drop(self.stopper);
+        Ok(self.folder.close()?)
+    }
+}
+
+impl Stopper {
+    fn pid(&self) -> u32 {
+        match self {
+            Stopper::Kafka(server) => server.pid,
+            Stopper::StreamStack(server) => server.pid(),
+        }
+    }
+}
+
+fn start(contestant: Contestant, options: &Options, folder: &Path, port: u16) -> Result<Stopper, Fault> {
+    Ok(match contestant {
+        Contestant::Kafka => Stopper::Kafka(kafka::Server::start(&options.kafka, folder, port, &[])?),
+        Contestant::KafkaFlush => {
+            Stopper::Kafka(kafka::Server::start(&options.kafka, folder, port, &["log.flush.interval.messages=1"])?)
+        }
+        Contestant::Os => Stopper::StreamStack(streamstack::Server::start(folder, port, "os")?),
+        Contestant::Fsync => Stopper::StreamStack(streamstack::Server::start(folder, port, "fsync")?),
+    })
+}
+
+/// A port that was free a moment ago, with the next one free too (Kafka's controller takes it).
+fn free_port() -> Result<u16, Fault> {
+    loop {
+        let first = TcpListener::bind("127.0.0.1:0")?;
+        let port = first.local_addr()?.port();
+        if port < u16::MAX && TcpListener::bind(("127.0.0.1", port + 1)).is_ok() {
+            return Ok(port);
+        }
+    }
+}
+
+/// Where a broker's data lies in its folder.
+fn data_folder(folder: &Path) -> PathBuf {
+    folder.join("data")
+}

@@ -1,0 +1,34 @@
+//! `cargo bench --bench compare`: StreamStack and the real Apache Kafka on this machine, in turn, under the same load.
+//!
+//! The load speaks the wire protocol itself with requests encoded once beforehand, so that nearly all of the machine is
+//! left to the broker: a real client would be the bottleneck. `-- --help` lists the options, and the commands that put
+//! one load on any broker.
+#![allow(clippy::disallowed_methods, reason = "a measurement asks the real clock and writes real files")]
+
+mod broker;
+mod command;
+mod contest;
+mod load;
+mod options;
+mod process;
+mod report;
+mod sample;
+mod wire;
+mod workload;
+
+use clap::Parser;
+
+/// What went wrong, for a person to read.
+type Fault = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Fault> {
+    let options = options::Options::parse();
+    match &options.command {
+        Some(command) => command::run(command),
+        None => {
+            let results = contest::run(&options)?;
+            report::print(&results, options.json)?;
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compare StreamStack with the real Apache Kafka, or put one load on any broker.
+#[derive(Parser)]
+#[command(name = "compare", subcommand_negates_reqs = true)]
+pub struct Options {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// One short round: shows that everything runs, not how fast.
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds (A B A B ...); the figures are the medians.
+    #[arg(long, default_value_t = 3)]
+    pub rounds: usize,
+    /// Only the workloads whose name contains this.
+    #[arg(long)]
+    pub only: Option<String>,
+    /// Who takes part.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Contestant::Kafka, Contestant::Os, Contestant::Fsync])]
+    pub brokers: Vec<Contestant>,
+    /// Seconds for each workload (default 4, quick 1).
+    #[arg(long)]
+    pub seconds: Option<f64>,
+    /// Results as JSON instead of the table.
+    #[arg(long)]
+    pub json: bool,
+    /// Where the brokers keep their data meanwhile: on a real disk, not in memory.
+    #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
+    pub data: PathBuf,
+    /// The folder with kafka-server.sh and setup.sh.
+    #[arg(long, env = "KAFKA_PEER", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/compat/kafka"))]
+    pub kafka: PathBuf,
+    /// Given by `cargo bench`; says nothing here.
+    #[arg(long, hide = true)]
+    pub bench: bool,
+}
+
+impl Options {
+    pub fn rounds(&self) -> usize {
+        if self.quick { 1 } else { self.rounds.max(1) }
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(if self.quick { 1.0 } else { 4.0 })
+    }
+}
+
+/// A broker with a way of running it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Contestant {
+    /// Apache Kafka as it comes: no sync before the answer.
+    Kafka,
+    /// Apache Kafka with log.flush.interval.messages=1: a sync for every append.
+    KafkaFlush,
+    /// StreamStack with streamstack.durability=os: no sync before the answer.
+    Os,
+    /// StreamStack with streamstack.durability=fsync: synced before the answer.
+    Fsync,
+}
+
+impl Contestant {
+    pub fn name(self) -> &'static str {
+        match self {
+            Contestant::Kafka => "kafka",
+            Contestant::KafkaFlush => "kafka, flushing",
+            Contestant::Os => "streamstack os",
+            Contestant::Fsync => "streamstack fsync",
+        }
+    }
+}
+
+/// One load on a broker that runs already; prints one line of key=value.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Produces the same batch again and again.
+    RawProduce {
+        #[command(flatten)]
+        target: Target,
+        /// Bytes of a record's value.
+        #[arg(long, default_value_t = 100)]
+        size: usize,
+        /// Records in a request.
+        #[arg(long, default_value_t = 100)]
+        batch: usize,
+        /// Requests in flight.
+        #[arg(long, default_value_t = 5)]
+        depth: usize,
+    },
+    /// Fetches a partition from the start, again and again.
+    RawFetch {
+        #[command(flatten)]
+        target: Target,
+        /// Bytes asked for at once.
+        #[arg(long, default_value_t = 1 << 20)]
+        max: i32,
+    },
+    /// End to end: one fetch waits at the end of the log while one record is produced.
+    RawTail {
+        #[command(flatten)]
+        target: Target,
+        /// Bytes of the record's value.
+        #[arg(long, default_value_t = 100)]
+        size: usize,
+    },
+    /// Waits for the first Metadata answer that names a broker.
+    Ready {
+        #[arg(long, default_value = "127.0.0.1:9092")]
+        addr: String,
+    },
+    /// A plain TCP round trip on the loopback, no broker: the floor of every latency here.
+    Echo {
+        /// Bytes each way.
+        #[arg(long, default_value_t = 64)]
+        size: usize,
+        /// Seconds.
+        #[arg(long, default_value_t = 2.0)]
+        seconds: f64,
+    },
+}
+
+/// Which broker, which topic, how long.
+#[derive(Args)]
+pub struct Target {
+    #[arg(long, default_value = "127.0.0.1:9092")]
+    pub addr: String,
+    /// Made with one partition when missing.
+    #[arg(long, default_value = "compare")]
+    pub topic: String,
+    #[arg(long, default_value_t = 4.0)]
+    pub seconds: f64,
+    /// The broker's process, for its CPU seconds.
+    #[arg(long)]
+    pub pid: Option<u32>,
+}

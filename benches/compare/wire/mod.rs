@@ -1,0 +1,26 @@
+//! The wire protocol by hand: just the requests needed, none of them in a flexible version.
+
+mod answer;
+mod batch;
+mod buffer;
+mod connection;
+mod request;
+
+pub use answer::{created, fetched, names_a_broker, produced};
+pub use batch::batch;
+pub use connection::Connection;
+pub use request::{create_topic, fetch, metadata, produce};
+
+use crate::Fault;
+
+/// Kafka's codes that say: not yet, ask again (LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION).
+const NOT_YET: [i16; 3] = [5, 6, 3];
+
+/// True when the broker took it, false when it says "not yet".
+pub fn accepted(what: &str, code: i16) -> Result<bool, Fault> {
+    match code {
+        0 => Ok(true),
+        code if NOT_YET.contains(&code) => Ok(false),
+        code => Err(format!("{what}: the broker answered error {code}").into()),
+    }
+}

@@ -1,0 +1,43 @@
+//! Requests, whole with their length and header.
+
+use super::buffer::Buffer;
+
+/// Metadata v1 about no topic: who is there.
+pub fn metadata() -> Vec<u8> {
+    request(3, 1, |b| {
+        b.i32(0);
+    })
+}
+
+/// CreateTopics v4: one topic with one partition.
+pub fn create_topic(topic: &str) -> Vec<u8> {
+    request(19, 4, |b| {
+        b.i32(1).string(topic).i32(1).i16(1).i32(0).i32(0);
+        b.i32(30_000).i8(0);
+    })
+}
+
+/// Produce v7, acks=all, to partition 0.
+pub fn produce(topic: &str, batch: &[u8]) -> Vec<u8> {
+    request(0, 7, |b| {
+        b.i16(-1).i16(-1).i32(30_000).i32(1).string(topic).i32(1).i32(0).bytes(batch);
+    })
+}
+
+/// Fetch v11 without a session, from partition 0; waits up to `wait_ms` for the first byte.
+pub fn fetch(topic: &str, offset: i64, bytes_max: i32, wait_ms: i32) -> Vec<u8> {
+    request(1, 11, |b| {
+        b.i32(-1).i32(wait_ms).i32(1).i32(bytes_max).i8(0).i32(0).i32(-1);
+        b.i32(1).string(topic).i32(1).i32(0).i32(-1).i64(offset).i64(-1).i32(bytes_max);
+        b.i32(0).string("");
+    })
+}
+
+fn request(key: i16, version: i16, body: impl FnOnce(&mut Buffer)) -> Vec<u8> {
+    let mut buffer = Buffer::default();
+    buffer.i32(0).i16(key).i16(version).i32(0).string("compare");
+    body(&mut buffer);
+    let length = buffer.0.len() as i32 - 4;
+    buffer.0[..4].copy_from_slice(&length.to_be_bytes());
+    buffer.0
+}

@@ -1,3 +1,7 @@
 //! The program: see `cli`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    streamstack::cli::main()
+}

@@ -1,1 +1,49 @@
-//! (room)
+//! Commands of the operator: one file each, with its `Args` and `run`. What a command answers goes to
+//! standard output, logs go to standard error.
+//!
+//! Exit codes: 0 done, 1 the command failed or a check came out wrong, 2 wrong arguments or configs.
+
+mod args;
+mod config;
+mod log;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use args::ConfigArgs;
+pub use output::{human_bytes, print};
+
+/// A Kafka-protocol broker whose topics are feeds with a commit history.
+#[derive(Parser)]
+#[command(name = "streamstack", version, about, max_term_width = 110, propagate_version = true)]
+struct Cli {
+    #[command(flatten)]
+    log: log::Args,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show every config: its value and where it comes from
+    Config(config::Args),
+}
+
+/// Runs the command of the process' arguments.
+pub fn main() -> ExitCode {
+    let Cli { log, command } = Cli::parse();
+    if let Err(error) = log::start(&log) {
+        return wrong_usage(&error);
+    }
+    match command {
+        Command::Config(args) => config::run(&args),
+    }
+}
+
+/// Tells what is wrong with the arguments or configs.
+fn wrong_usage(error: &dyn std::error::Error) -> ExitCode {
+    output::complain(error);
+    ExitCode::from(2)
+}

@@ -1,1 +1,5 @@
-//! (room)
+//! Readings of a feed.
+
+pub mod selector;
+
+pub use selector::{Mode, Selector, ViewName};

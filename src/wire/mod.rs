@@ -1,1 +1,12 @@
-//! (room)
+//! What clients send and get, as bytes and as names: frames, headers, the length guard, topic names, error codes.
+//!
+//! Nothing here does I/O. `frame` cuts requests off a connection's bytes, `header` reads who asks for what, `guard` checks
+//! every length against the bytes that are there (by the tables in `schema`) before a decoder runs that trusts them.
+
+pub mod frame;
+pub mod guard;
+pub mod header;
+pub mod name;
+mod reader;
+pub mod response;
+pub mod schema;

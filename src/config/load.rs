@@ -52,10 +52,16 @@ pub struct Given {
     pub origin: Origin,
 }
 
-/// The broker's static configs: what was given, and the typed settings that follow.
+/// The values that sources gave, over the defaults.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    given: BTreeMap<&'static str, Given>,
+}
+
+/// The broker's static configs: the values, and the typed settings that follow from them.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    given: BTreeMap<&'static str, Given>,
+    values: Values,
     pub settings: Settings,
     /// Things to tell the operator that are no error.
     pub warnings: Vec<String>,
@@ -100,15 +106,27 @@ impl ServerConfig {
         reader.variables(sources, "KAFKA_");
         reader.variables(sources, "STREAMSTACK_");
         reader.overrides(sources);
-        let Reader { given, mut errors, warnings } = reader;
-        let mut config = ServerConfig { given, settings: Settings::default(), warnings };
-        match Settings::read(&config) {
-            Ok(settings) => config.settings = settings,
-            Err(more) => errors.extend(more),
+        let Reader { values, mut errors, warnings } = reader;
+        match Settings::read(&values) {
+            Ok(settings) if errors.is_empty() => Ok(ServerConfig { values, settings, warnings }),
+            Ok(_) => Err(ConfigErrors(errors)),
+            Err(more) => {
+                errors.extend(more);
+                Err(ConfigErrors(errors))
+            }
         }
-        if errors.is_empty() { Ok(config) } else { Err(ConfigErrors(errors)) }
     }
+}
 
+impl std::ops::Deref for ServerConfig {
+    type Target = Values;
+
+    fn deref(&self) -> &Values {
+        &self.values
+    }
+}
+
+impl Values {
     /// What a source gave for this config.
     pub fn given(&self, name: &str) -> Option<&Given> {
         self.given.get(name)
@@ -137,7 +155,7 @@ impl Default for ServerConfig {
 
 #[derive(Default)]
 struct Reader {
-    given: BTreeMap<&'static str, Given>,
+    values: Values,
     errors: Vec<ConfigError>,
     warnings: Vec<String>,
 }
@@ -195,7 +213,7 @@ impl Reader {
         }
         match server::check_value(name, value) {
             Ok((server, value)) => {
-                self.given.insert(server.row.name, Given { value, origin });
+                self.values.given.insert(server.row.name, Given { value, origin });
             }
             Err(error) => self.errors.push(ConfigError::Value { origin, error }),
         }

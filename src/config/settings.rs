@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::listeners::{self, Listener, ListenersError};
-use super::load::{ConfigError, ServerConfig};
+use super::load::{ConfigError, Values};
 use super::value::{boolean, list};
 
 /// When an acknowledged record is safe.
@@ -28,7 +28,7 @@ impl Durability {
 }
 
 /// See the doc lines of `server::TABLE`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     pub node_id: i32,
     pub rack: Option<String>,
@@ -57,7 +57,7 @@ pub struct Settings {
 
 impl Settings {
     /// Reads the values, which are already checked one by one, and checks those that must agree.
-    pub(super) fn read(config: &ServerConfig) -> Result<Settings, Vec<ConfigError>> {
+    pub(super) fn read(config: &Values) -> Result<Settings, Vec<ConfigError>> {
         let mut errors = Vec::new();
         let data_dir = data_dir(config).unwrap_or_else(|error| {
             errors.push(error);
@@ -113,7 +113,7 @@ impl Settings {
 
 /// Reads checked values; what cannot be is a fault in the table.
 struct Get<'a> {
-    config: &'a ServerConfig,
+    config: &'a Values,
 }
 
 impl Get<'_> {
@@ -137,7 +137,7 @@ impl Get<'_> {
 }
 
 /// `node.id` wins over its old name.
-fn node_id(config: &ServerConfig) -> i32 {
+fn node_id(config: &Values) -> i32 {
     let old = config.given("broker.id").and_then(|given| given.value.parse().ok()).filter(|id: &i32| *id >= 0);
     match (config.given("node.id"), old) {
         (None, Some(old)) => old,
@@ -145,7 +145,7 @@ fn node_id(config: &ServerConfig) -> i32 {
     }
 }
 
-fn data_dir(config: &ServerConfig) -> Result<PathBuf, ConfigError> {
+fn data_dir(config: &Values) -> Result<PathBuf, ConfigError> {
     let name = if config.given("log.dirs").is_some() { "log.dirs" } else { "log.dir" };
     let dirs = list(config.value(name).unwrap_or_default());
     match dirs[..] {
@@ -154,7 +154,7 @@ fn data_dir(config: &ServerConfig) -> Result<PathBuf, ConfigError> {
     }
 }
 
-fn read_listeners(config: &ServerConfig) -> Result<(Vec<Listener>, Vec<Listener>), ConfigError> {
+fn read_listeners(config: &Values) -> Result<(Vec<Listener>, Vec<Listener>), ConfigError> {
     let text = |name| config.value(name).unwrap_or_default();
     let wrong = |name: &'static str| {
         move |error: ListenersError| ConfigError::Listeners { origin: config.origin(name), name, error }
@@ -169,7 +169,7 @@ fn read_listeners(config: &ServerConfig) -> Result<(Vec<Listener>, Vec<Listener>
 
 #[cfg(test)]
 mod tests {
-    use super::super::load::Sources;
+    use super::super::load::{ServerConfig, Sources};
     use super::*;
 
     fn load(overrides: &[&str]) -> Result<ServerConfig, String> {

@@ -44,8 +44,10 @@ pub fn to_open(listeners: &str, controllers: &str, protocols: &str) -> Result<Ve
 }
 
 /// The listeners that clients are told of, each one of those that are open.
-pub fn to_advertise(advertised: &str, open: &[Listener]) -> Result<Vec<Listener>, ListenersError> {
-    let advertised = parse(advertised)?;
+pub fn to_advertise(advertised: &str, controllers: &str, open: &[Listener]) -> Result<Vec<Listener>, ListenersError> {
+    let controllers = list(controllers);
+    let mut advertised = parse(advertised)?;
+    advertised.retain(|listener| !controllers.contains(&listener.name.as_str()));
     for listener in &advertised {
         let unreachable = || ListenersError::Unreachable { text: listener.to_string() };
         if listener.host.as_deref().is_none_or(is_every_interface) {
@@ -128,7 +130,7 @@ mod tests {
         let open = to_open("PLAINTEXT://:9092, INSIDE://[::1]:0,CONTROLLER://:9093", "CONTROLLER", MAP).unwrap();
         assert_eq!(shown(&open), ["PLAINTEXT://:9092", "INSIDE://[::1]:0"]);
         assert_eq!(open[0].host, None);
-        let told = to_advertise("PLAINTEXT://broker.example:9092", &open).unwrap();
+        let told = to_advertise("PLAINTEXT://broker.example:9092,CONTROLLER://h:1", "CONTROLLER", &open).unwrap();
         assert_eq!(shown(&told), ["PLAINTEXT://broker.example:9092"]);
     }
 
@@ -147,8 +149,8 @@ mod tests {
     fn no_client_is_sent_to_every_interface() {
         let open = parse("PLAINTEXT://:9092").unwrap();
         for text in ["PLAINTEXT://0.0.0.0:9092", "PLAINTEXT://[::]:9092", "PLAINTEXT://:9092"] {
-            assert!(matches!(to_advertise(text, &open), Err(ListenersError::Unreachable { .. })), "{text}");
+            assert!(matches!(to_advertise(text, "", &open), Err(ListenersError::Unreachable { .. })), "{text}");
         }
-        assert!(matches!(to_advertise("OTHER://h:1", &open), Err(ListenersError::NotListened { .. })));
+        assert!(matches!(to_advertise("OTHER://h:1", "", &open), Err(ListenersError::NotListened { .. })));
     }
 }

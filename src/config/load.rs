@@ -222,6 +222,7 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::listeners::Listener;
     use super::*;
 
     fn file(text: &str) -> Sources {
@@ -287,5 +288,46 @@ mod tests {
         let config = ServerConfig::load(&file("advertised.listeners=\nlog.retention.ms=\nbroker.rack")).unwrap();
         assert_eq!(config.value("log.retention.ms"), None);
         assert!(config.settings.advertised.is_empty());
+    }
+
+    #[test]
+    fn a_properties_file_written_for_kafka_loads() {
+        let sources = file(
+            "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.bootstrap.servers=localhost:9093\n\
+             listeners=PLAINTEXT://:9092,CONTROLLER://:9093\ninter.broker.listener.name=PLAINTEXT\n\
+             advertised.listeners=PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093\n\
+             controller.listener.names=CONTROLLER\nnum.network.threads=3\nnum.io.threads=8\n\
+             listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT\n\
+             socket.send.buffer.bytes=102400\nsocket.request.max.bytes=104857600\nlog.dirs=/tmp/kraft-combined-logs\n\
+             num.partitions=1\nnum.recovery.threads.per.data.dir=1\noffsets.topic.replication.factor=1\n\
+             transaction.state.log.min.isr=1\nlog.retention.hours=168\nlog.retention.check.interval.ms=300000\n",
+        );
+        let config = ServerConfig::load(&sources).unwrap();
+        let shown = |listeners: &[Listener]| listeners.iter().map(Listener::to_string).collect::<Vec<_>>();
+        assert_eq!(shown(&config.settings.listeners), ["PLAINTEXT://:9092"]);
+        assert_eq!(shown(&config.settings.advertised), ["PLAINTEXT://localhost:9092"]);
+        assert_eq!(config.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_environment_of_a_kafka_container_loads() {
+        let env = env(&[
+            ("CLUSTER_ID", "x"),
+            ("KAFKA_NODE_ID", "2"),
+            ("KAFKA_PROCESS_ROLES", "broker,controller"),
+            ("KAFKA_CONTROLLER_QUORUM_VOTERS", "2@localhost:9093"),
+            ("KAFKA_CONTROLLER_LISTENER_NAMES", "CONTROLLER"),
+            ("KAFKA_LISTENERS", "PLAINTEXT_HOST://:9092,CONTROLLER://:9093,PLAINTEXT://:19092"),
+            ("KAFKA_ADVERTISED_LISTENERS", "PLAINTEXT_HOST://localhost:9092,PLAINTEXT://broker:19092"),
+            (
+                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP",
+                "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,PLAINTEXT_HOST:PLAINTEXT",
+            ),
+            ("KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS", "0"),
+            ("KAFKA_LOG_DIRS", "/var/lib/kafka/data"),
+        ]);
+        let config = ServerConfig::load(&Sources { env, ..Sources::default() }).unwrap();
+        assert_eq!(config.settings.listeners.len(), 2);
+        assert_eq!(config.settings.node_id, 2);
     }
 }

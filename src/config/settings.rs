@@ -159,11 +159,10 @@ fn read_listeners(config: &Values) -> Result<(Vec<Listener>, Vec<Listener>), Con
     let wrong = |name: &'static str| {
         move |error: ListenersError| ConfigError::Listeners { origin: config.origin(name), name, error }
     };
-    let protocols = text("listener.security.protocol.map");
-    let open = listeners::to_open(text("listeners"), text("controller.listener.names"), protocols)
-        .map_err(wrong("listeners"))?;
-    let advertised =
-        listeners::to_advertise(text("advertised.listeners"), &open).map_err(wrong("advertised.listeners"))?;
+    let (controllers, protocols) = (text("controller.listener.names"), text("listener.security.protocol.map"));
+    let open = listeners::to_open(text("listeners"), controllers, protocols).map_err(wrong("listeners"))?;
+    let advertised = listeners::to_advertise(text("advertised.listeners"), controllers, &open)
+        .map_err(wrong("advertised.listeners"))?;
     Ok((open, advertised))
 }
 

@@ -42,6 +42,9 @@ mod rewrite;
 mod scan;
 mod varint;
 
+#[cfg(test)]
+mod tests;
+
 pub use attributes::{Attributes, Compression, TimestampType};
 pub use builder::{BatchBuilder, NewRecord, Producer};
 pub use check::{Batch, Limits, check_produced};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::load::ServerConfig;
 use super::server::{self, ServerRow};
+use super::table::Row;
 use super::topic::{self, Synonym, TopicRow};
 use super::value::ConfigType;
 
@@ -50,7 +51,7 @@ pub struct ConfigSynonym {
 }
 
 /// A config as DescribeConfigs shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ConfigValue {
     pub name: &'static str,
     pub kind: ConfigType,
@@ -58,7 +59,14 @@ pub struct ConfigValue {
     pub source: ConfigSource,
     pub read_only: bool,
     pub synonyms: Vec<ConfigSynonym>,
-    pub doc: &'static str,
+    pub row: Row,
+}
+
+impl ConfigValue {
+    /// As DescribeConfigs gives it when asked for documentation.
+    pub fn documentation(&self) -> String {
+        self.row.documentation()
+    }
 }
 
 /// The value of a topic config; `None` when there is no such name.
@@ -94,7 +102,7 @@ pub fn cluster_configs(dynamic: DynamicConfigs<'_>) -> Vec<ConfigValue> {
         let source = ConfigSource::DynamicDefaultBroker;
         let synonyms = vec![ConfigSynonym { name: row.name, value: value.clone(), source }];
         let value = Some(value.clone());
-        Some(ConfigValue { name: row.name, kind: row.kind, value, source, read_only: false, synonyms, doc: row.doc })
+        Some(ConfigValue { name: row.name, kind: row.kind, value, source, read_only: false, synonyms, row })
     };
     dynamic.cluster.iter().filter_map(shown).collect()
 }
@@ -133,7 +141,7 @@ fn topic_config(
         source: synonyms.first().map_or(ConfigSource::Default, |synonym| synonym.source),
         read_only: false,
         synonyms,
-        doc: row.doc,
+        row: *row,
     }
 }
 
@@ -157,7 +165,7 @@ fn broker_config(
         source: first.map_or(ConfigSource::Default, |synonym| synonym.source),
         read_only: !alterable,
         synonyms,
-        doc: row.doc,
+        row,
     }
 }
 

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use super::server;
-use super::table::{Effect, Row};
+use super::table::Row;
 use super::topic;
 
 /// `config/reference.md`.
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Configs\n\n\
-         Every config that is known, with Kafka's names, types and defaults. `works` does what its line says. `accepted` is\n\
-         checked, kept and shown by DescribeConfigs, without effect for the reason given. `refused` takes no other value than the default.\n",
+         Every config that is known, with Kafka's names, types and defaults. `works` does what its line says. `accepted without\n\
+         effect` is checked, kept and shown by DescribeConfigs. `refused` takes no other value than the default.\n",
     );
     section(&mut page, "Topic configs", topic::TABLE.iter().map(|topic| topic.row));
     section(&mut page, "Broker configs", server::TABLE.iter().map(|server| server.row));
@@ -30,20 +30,19 @@ fn section(page: &mut String, title: &str, rows: impl Iterator<Item = Row>) {
             "| `{}` | {} | {} | {} | {} | {} |",
             row.name,
             row.kind.name().to_lowercase(),
-            row.default.map_or("not set".to_owned(), |default| format!("`{default}`")),
+            default(row.default),
             row.allowed.describe(),
-            effect(row.effect),
+            row.effect,
             row.doc
         );
     }
 }
 
-fn effect(effect: Effect) -> String {
-    match effect {
-        Effect::Works => "works".to_owned(),
-        Effect::Accepted(why) => format!("accepted: {why}"),
-        Effect::Refused(why) => format!("refused: {why}"),
-        Effect::Unbuilt(_) => "refused".to_owned(),
+fn default(default: Option<&str>) -> String {
+    match default {
+        None => "not set".to_owned(),
+        Some("") => "empty".to_owned(),
+        Some(default) => format!("`{default}`"),
     }
 }
 
@@ -52,6 +51,7 @@ mod tests {
     use super::super::load::{ServerConfig, Sources};
     use super::super::properties;
     use super::super::server::ServerRow;
+    use super::super::table::Effect;
     use super::super::value::Allowed;
     use super::*;
 

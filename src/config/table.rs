@@ -1,5 +1,7 @@
 //! What a row of the two tables of configs says: `topic` for feeds, `server` for the broker.
 
+use std::fmt;
+
 use super::value::{Allowed, ConfigType, InvalidValue, check};
 
 /// What setting a config does here.
@@ -13,6 +15,17 @@ pub enum Effect {
     Refused(&'static str),
     /// A name of ours that is not built yet: not shown, always refused; the text says what it will do.
     Unbuilt(&'static str),
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Effect::Works => f.write_str("works"),
+            Effect::Accepted(why) => write!(f, "accepted without effect: {why}"),
+            Effect::Refused(why) => write!(f, "refused: {why}"),
+            Effect::Unbuilt(_) => f.write_str("refused"),
+        }
+    }
 }
 
 /// One config.
@@ -40,6 +53,14 @@ impl Row {
             Effect::Refused(why) if Some(value) != self.default => refused(why),
             Effect::Unbuilt(why) => refused(why),
             _ => None,
+        }
+    }
+
+    /// What the config is about, and that it has no effect where that is so.
+    pub fn documentation(&self) -> String {
+        match self.effect {
+            Effect::Works => self.doc.to_owned(),
+            effect => format!("{} ({effect})", self.doc),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here does I/O. `frame` cuts requests off a connection's bytes, `header` reads who asks for what, `guard` checks
 //! every length against the bytes that are there (by the tables in `schema`) before a decoder runs that trusts them.
 
+pub mod fetch_response;
 pub mod frame;
 pub mod guard;
 pub mod header;
@@ -10,3 +11,4 @@ pub mod name;
 mod reader;
 pub mod response;
 pub mod schema;
+mod writer;

@@ -8,6 +8,8 @@ pub mod frame;
 pub mod guard;
 pub mod header;
 pub mod name;
+pub mod produce_request;
+pub mod produce_response;
 mod reader;
 pub mod response;
 pub mod schema;

@@ -28,8 +28,8 @@ pub struct Journal {
     synced: Lsn,
     /// The last frame says that everything before it is durable.
     at_rest: bool,
-    /// Files with unsynced bytes that are no longer written to.
-    unsynced: Vec<Arc<dyn DiskFile>>,
+    /// Files with unsynced bytes that are no longer written to, by their first lsn.
+    unsynced: Vec<(Lsn, Arc<dyn DiskFile>)>,
     unsynced_names: bool,
     spares: Spares,
     broken: Option<String>,
@@ -147,6 +147,8 @@ impl Journal {
         if passed.is_empty() {
             return Ok(());
         }
+        let first = self.files.front().map_or(before, |file| file.first);
+        self.unsynced.retain(|(unsynced, _)| *unsynced >= first);
         let recycled = self.spares.take_in(passed);
         self.unsynced_names = false;
         self.poison_on_error(recycled)
@@ -179,9 +181,11 @@ impl Journal {
     }
 
     fn sync_all(&mut self) -> Result<(), JournalError> {
-        for file in self.unsynced.drain(..).chain([Arc::clone(&self.current.file)]) {
-            file.sync_data().map_err(JournalError::io("sync", &self.current.path))?;
+        for (first, file) in self.unsynced.drain(..) {
+            file.sync_data().map_err(JournalError::io("sync", &journal_path(&self.dir, first)))?;
         }
+        let current = &self.current;
+        current.file.sync_data().map_err(JournalError::io("sync", &current.path))?;
         if std::mem::take(&mut self.unsynced_names) {
             self.disk.sync_dir(&self.dir).map_err(JournalError::io("sync", &self.dir))?;
         }
@@ -202,7 +206,7 @@ impl Journal {
         let named = self.name_file(&fresh, header);
         let current = self.poison_on_error(named)?;
         let last = std::mem::replace(&mut self.current, current);
-        self.unsynced.push(last.file);
+        self.unsynced.extend(self.files.back().map(|file| (file.first, last.file)));
         self.unsynced_names = self.options.durability == Durability::Os;
         // A file without frames is replaced by one of the same name.
         if self.files.back().is_some_and(|file| file.first == self.next) {

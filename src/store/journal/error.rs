@@ -15,8 +15,9 @@ pub enum JournalError {
     /// Entries that were durable cannot be read.
     #[error("journal file {} is damaged at byte {byte}, where entry {lsn} is due: {found}; {remedy}", file.display())]
     Damaged { file: PathBuf, byte: u64, lsn: Lsn, found: String, remedy: String },
-    #[error("no journal file in {} holds entry {lsn} or what follows, though a manifest says it was written; {remedy}", dir.display())]
-    Missing { dir: PathBuf, lsn: Lsn, remedy: String },
+    /// The file that starts the journal, or all of it, is not there.
+    #[error("no journal file in {} holds entry {lsn}: {found}; {remedy}", dir.display())]
+    Missing { dir: PathBuf, lsn: Lsn, found: String, remedy: String },
     /// The frame is whole, but what it holds makes no sense to the store.
     #[error("journal file {}, byte {byte}, entry {lsn}: {source}; {remedy}", file.display())]
     Replay { file: PathBuf, byte: u64, lsn: Lsn, source: ReplayError, remedy: String },
@@ -39,8 +40,8 @@ impl JournalError {
         JournalError::Damaged { file: file.to_owned(), byte, lsn, found, remedy }
     }
 
-    pub(super) fn missing(dir: &Path, lsn: Lsn) -> JournalError {
-        JournalError::Missing { dir: dir.to_owned(), lsn, remedy: remedy(dir, lsn) }
+    pub(super) fn missing(dir: &Path, lsn: Lsn, found: String) -> JournalError {
+        JournalError::Missing { dir: dir.to_owned(), lsn, found, remedy: remedy(dir, lsn) }
     }
 
     pub(super) fn replay(file: &Path, byte: u64, lsn: Lsn, source: ReplayError) -> JournalError {

@@ -75,10 +75,12 @@ pub(super) fn open(
 
 fn make_folder(disk: &dyn Disk, dir: &Path) -> Result<(), JournalError> {
     disk.create_dir_all(dir).map_err(JournalError::io("create", dir))?;
-    match dir.parent() {
-        Some(parent) => disk.sync_dir(parent).map_err(JournalError::io("sync", parent)),
-        None => Ok(()),
-    }
+    let parent = match dir.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => return Ok(()),
+    };
+    disk.sync_dir(parent).map_err(JournalError::io("sync", parent))
 }
 
 /// The highest generation that any file had, spares included: their old frames must stay old.
@@ -149,7 +151,7 @@ impl Opening<'_> {
     /// No file at all: a first start, unless a manifest says that there was a journal.
     fn start_empty(&self, spares: &Spares) -> Result<Recovered, JournalError> {
         if self.from > Lsn(0) && !self.given_up.contains(&self.from) {
-            return Err(JournalError::missing(self.dir, self.from));
+            return Err(JournalError::missing(self.dir, self.from, "there is no journal file at all".to_owned()));
         }
         let current = self.new_file(spares)?;
         self.finish()?;
@@ -164,12 +166,12 @@ impl Opening<'_> {
             Some(damage) => Some(damage.clone()),
             None => proof::of_later_entries(self.disk, files, stop, self.from)?,
         };
-        match proof {
-            Some(proof) if !self.given_up.contains(&stop.lsn) => {
-                Err(JournalError::damaged(&stop.file, stop.byte, stop.lsn, format!("{}; {proof}", stop.found)))
-            }
-            _ => Ok(()),
+        let Some(proof) = proof.filter(|_| !self.given_up.contains(&stop.lsn)) else { return Ok(()) };
+        let found = format!("{}; {proof}", stop.found);
+        if stop.num_kept == 0 && stop.damage.is_none() {
+            return Err(JournalError::missing(self.dir, stop.lsn, found));
         }
+        Err(JournalError::damaged(&stop.file, stop.byte, stop.lsn, found))
     }
 
     fn new_file(&self, spares: &Spares) -> Result<Current, JournalError> {

@@ -128,7 +128,11 @@ fn a_missing_file_is_refused_wherever_it_was() {
     let (disk, written) = journal(true);
     let files = journal_files(&disk);
     assert!(files.len() > 3);
-    for path in &files[..files.len() - 1] {
+    let headless = copy(&disk);
+    headless.remove_file(&files[0]).unwrap();
+    let error = open(&headless, FILE_BYTES, 0).err().unwrap();
+    assert!(matches!(error, JournalError::Missing { lsn: Lsn(0), .. }), "{error}");
+    for path in &files[1..files.len() - 1] {
         let disk = copy(&disk);
         disk.remove_file(path).unwrap();
         assert!(matches!(outcome(&disk, &written), Outcome::Refused { .. }), "{path:?}");

@@ -15,7 +15,7 @@ pub(super) struct RawRecord<'a> {
 
 impl<'a> RawRecord<'a> {
     /// Reads the next record. The error says what is wrong with it.
-    #[inline]
+    #[inline(always)]
     pub fn read(input: &mut Cursor<'a>) -> Result<RawRecord<'a>, &'static str> {
         let length = input.varint().ok_or("its length is missing")?;
         let length = usize::try_from(length).map_err(|_| "its length is negative")?;
@@ -37,7 +37,7 @@ impl<'a> RawRecord<'a> {
 }
 
 /// Reads one header of a record.
-#[inline]
+#[inline(always)]
 pub(super) fn read_header<'a>(input: &mut Cursor<'a>) -> Result<(&'a [u8], Option<&'a [u8]>), &'static str> {
     let length = input.varint().and_then(|length| usize::try_from(length).ok());
     let key = length.and_then(|length| input.take(length)).ok_or("a header key's length is wrong")?;
@@ -45,7 +45,7 @@ pub(super) fn read_header<'a>(input: &mut Cursor<'a>) -> Result<(&'a [u8], Optio
     Ok((key, value))
 }
 
-#[inline]
+#[inline(always)]
 fn skip_headers(body: &mut Cursor<'_>, num_headers: i32) -> Result<(), &'static str> {
     if num_headers < 0 {
         return Err("its number of headers is negative");
@@ -58,7 +58,7 @@ fn skip_headers(body: &mut Cursor<'_>, num_headers: i32) -> Result<(), &'static 
 }
 
 /// A byte string whose length may be -1 for null; none if it is cut or its length is below -1.
-#[inline]
+#[inline(always)]
 fn nullable<'a>(input: &mut Cursor<'a>) -> Option<Option<&'a [u8]>> {
     match input.varint()? {
         -1 => Some(None),

@@ -84,7 +84,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, index: i32, record: &RawRecord<'_>) {
         let timestamp = self.header.base_timestamp.wrapping_add(record.timestamp_delta);
         self.facts.max_timestamp = self.facts.max_timestamp.max(timestamp);

@@ -20,42 +20,53 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(*first)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;
         Some(taken)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn varint(&mut self) -> Option<i32> {
-        let (&first, rest) = self.rest.split_first()?;
-        // Nearly all lengths and deltas fit into one byte.
-        if first < 0x80 {
-            self.rest = rest;
-            return Some(unzigzag_32(u32::from(first)));
+        match self.short() {
+            Some(value) => Some(unzigzag_32(value)),
+            None => u32::try_from(self.unsigned(5)?).ok().map(unzigzag_32),
         }
-        let value = self.unsigned(5)?;
-        u32::try_from(value).ok().map(unzigzag_32)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn varlong(&mut self) -> Option<i64> {
-        let (&first, rest) = self.rest.split_first()?;
-        if first < 0x80 {
-            self.rest = rest;
-            return Some(unzigzag_64(u64::from(first)));
+        match self.short() {
+            Some(value) => Some(unzigzag_64(u64::from(value))),
+            None => self.unsigned(10).map(unzigzag_64),
         }
-        self.unsigned(10).map(unzigzag_64)
     }
 
+    /// A value of one byte or two, as nearly all lengths and deltas are; reads nothing if it is longer.
+    #[inline(always)]
+    fn short(&mut self) -> Option<u32> {
+        match *self.rest {
+            [first, ref rest @ ..] if first < 0x80 => {
+                self.rest = rest;
+                Some(u32::from(first))
+            }
+            [first, second, ref rest @ ..] if second < 0x80 => {
+                self.rest = rest;
+                Some(u32::from(first & 0x7f) | u32::from(second) << 7)
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
     fn unsigned(&mut self, bytes_max: usize) -> Option<u64> {
         let mut value = 0u64;
         for (n, &byte) in self.rest.iter().take(bytes_max).enumerate() {

@@ -56,3 +56,16 @@ fn read_capped(reader: impl Read, input_len: usize, bytes_max: usize) -> Result<
 fn broken<T>(reason: &str) -> Result<T, CodecError> {
     Err(CodecError::Broken(reason.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn endless_output_ends_at_the_cap() {
+        assert_eq!(read_capped(io::repeat(0), 10, 1000), Err(CodecError::TooLarge { max: 1000 }));
+        assert_eq!(read_capped(io::repeat(0).take(1000), 10, 1000).map(|out| out.len()), Ok(1000));
+    }
+}

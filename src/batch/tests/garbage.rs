@@ -54,6 +54,24 @@ proptest! {
     }
 
     #[test]
+    fn damaged_and_cut_input_of_codecs(
+        codec in codecs(),
+        bytes in prop::collection::vec(0..4u8, 0..2000),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        len in any::<prop::sample::Index>(),
+    ) {
+        let mut compressed = codec::compress(codec, &bytes);
+        for (at, byte) in damage.into_iter().filter(|_| !bytes.is_empty()) {
+            let at = at.index(compressed.len());
+            compressed[at] = byte;
+        }
+        let len = len.index(compressed.len() + 1);
+        if let Ok(out) = codec::decompress(codec, &compressed[..len], 3000) {
+            prop_assert!(out.len() <= 3000);
+        }
+    }
+
+    #[test]
     fn random_input_of_codecs(codec in codecs(), bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         if let Ok(out) = codec::decompress(codec, &bytes, 1000) {
             prop_assert!(out.len() <= 1000);

@@ -135,7 +135,11 @@ impl PartitionResponse {
 
 /// The message, or its beginning.
 fn cut(message: &str) -> &str {
-    &message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)]
+    if message.len() <= MESSAGE_BYTES_MAX {
+        return message;
+    }
+    let fits = message.char_indices().map(|(at, _)| at).take_while(|at| *at <= MESSAGE_BYTES_MAX);
+    &message[..fits.last().unwrap_or(0)]
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! Exit codes: 0 done, 1 the command failed or a check came out wrong, 2 wrong arguments or configs.
 
 mod args;
+pub mod client;
 mod config;
 mod log;
 mod output;

@@ -1,0 +1,27 @@
+//! A record as read.
+
+use bytes::Bytes;
+
+use crate::batch::RecordRef;
+
+/// A record with where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub partition: i32,
+    pub offset: i64,
+    pub timestamp: i64,
+    pub key: Option<Bytes>,
+    pub value: Option<Bytes>,
+}
+
+impl Record {
+    pub(super) fn copied(partition: i32, record: &RecordRef<'_>) -> Record {
+        Record {
+            partition,
+            offset: record.offset,
+            timestamp: record.timestamp,
+            key: record.key.map(Bytes::copy_from_slice),
+            value: record.value.map(Bytes::copy_from_slice),
+        }
+    }
+}

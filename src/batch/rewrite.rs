@@ -9,7 +9,9 @@ use super::header::{BatchHeader, HEADER_LEN, checksum};
 /// The batch with the broker's time `now_ms` on every record (which needs only the header changed).
 pub fn with_log_append_time(batch: Batch, now_ms: i64) -> Batch {
     let attributes = batch.header.attributes.with_timestamp_type(TimestampType::LogAppend);
-    with_time(batch, attributes, now_ms)
+    let mut batch = with_time(batch, attributes, now_ms);
+    batch.facts.min_timestamp = now_ms;
+    batch
 }
 
 pub(super) fn with_time(batch: Batch, attributes: Attributes, max_timestamp: i64) -> Batch {

@@ -23,6 +23,8 @@ const LABEL_BYTES_MAX: usize = 1024;
 pub struct Facts {
     /// The greatest timestamp of a record; -1 when none has one.
     pub max_timestamp: i64,
+    /// The least one; -1 when some record has none.
+    pub min_timestamp: i64,
     /// Records with a null value.
     pub tombstones: u32,
     /// The value of the first record's header `streamstack-stream`, if it has that header and the value is not empty.
@@ -71,7 +73,7 @@ struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     fn new(header: &'a BatchHeader, limits: &'a Limits) -> Scan<'a> {
-        let facts = Facts { max_timestamp: NO_TIMESTAMP, ..Facts::default() };
+        let facts = Facts { max_timestamp: NO_TIMESTAMP, min_timestamp: i64::MAX, ..Facts::default() };
         let (timestamp_min, timestamp_max) = limits.timestamps();
         Scan {
             header,
@@ -88,6 +90,7 @@ impl<'a> Scan<'a> {
     fn record(&mut self, index: i32, record: &RawRecord<'_>) {
         let timestamp = self.header.base_timestamp.wrapping_add(record.timestamp_delta);
         self.facts.max_timestamp = self.facts.max_timestamp.max(timestamp);
+        self.facts.min_timestamp = self.facts.min_timestamp.min(timestamp);
         self.facts.tombstones += u32::from(record.value.is_none());
         if timestamp < self.timestamp_min || timestamp > self.timestamp_max {
             self.bad_timestamp(index, timestamp);

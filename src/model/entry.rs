@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
@@ -23,6 +24,8 @@ pub enum Entry {
     BrokerConfigured { broker: Option<i32>, overrides: BTreeMap<String, String> },
     /// A producer id was given out; ids below or equal are never given again.
     ProducerOpened { producer: ProducerId },
+    /// The idempotent producers of a partition (none: of the control topic `..seal`) that last wrote before `before` are forgotten.
+    ProducersForgotten { feed: FeedId, partition: Option<PartitionId>, before: Timestamp },
     /// A batch stands at the end of a partition's log.
     Appended(Appended),
     /// Streams ended and became commits, all at once.
@@ -54,6 +57,10 @@ pub struct Appended {
     pub stream: StreamId,
     /// True when the batch starts a new segment. Decided once, so that replay lays out the same files.
     pub roll: bool,
+    /// When the stream's age seals it, by the settings of this moment. `apply` knows no settings.
+    pub due: Timestamp,
+    /// The least timestamp of a record, for the manifest; the batch's header tells only the greatest.
+    pub timestamp_min: Timestamp,
     /// Records with a null value (tombstones), for the manifest.
     pub tombstones: u32,
     /// The label that the batch's first record gives its stream (header `streamstack-stream`); only kept from the first batch of a stream.
@@ -83,7 +90,7 @@ pub struct StreamSealed {
     pub label: Option<String>,
     /// JSON, as sent to `..seal`.
     pub metadata: Option<String>,
-    /// Producer facts of a record sent to `..seal` by an idempotent producer, so that a repeat is known.
+    /// On the first stream that a batch of an idempotent producer to `..seal` seals, so that a repeat is known.
     pub sealed_by: Option<SealProducer>,
 }
 
@@ -92,11 +99,15 @@ pub struct StreamSealed {
 pub struct SealProducer {
     pub producer: ProducerId,
     pub epoch: i16,
+    /// Of its first record.
     pub sequence: i32,
+    /// How many records it holds; each seals one stream.
+    pub records: u32,
 }
 
 /// Why a stream was sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SealReason {
     /// `streamstack.seal.ms` after its first record.
     Time,

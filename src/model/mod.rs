@@ -1,9 +1,50 @@
 //! The pure machine: no file, clock, lock or await in here. `decide` reads, `apply` changes.
+//!
+//! ```text
+//! decide_*(&State, wish, now) -> Decision { entries, outcome }    may refuse; knows the settings
+//! State::apply(&mut State, &Entry) -> TailWrites                  may not; knows nothing but state and entry
+//! ```
+//!
+//! An entry says what was decided and cannot be derived: the segment that a batch rolls, the time of a seal. What
+//! follows from the state (feed offsets, commit numbers, positions in files) is worked out in `apply`.
 
+mod append;
+mod apply;
+mod check;
+pub mod codec;
+mod decision;
 pub mod entry;
+mod feed;
+mod feeds;
+mod history;
 pub mod ids;
+mod name;
+mod producers;
+mod seal;
+mod state;
+mod stream;
 pub mod writes;
 
+#[cfg(test)]
+mod tests;
+
+pub use append::{Append, AppendError, AppendOutcome, FeedSettings};
+pub use decision::Decision;
 pub use entry::{Appended, Entry, FeedCreated, SealProducer, SealReason, Sealed, StreamSealed};
+pub use feed::{EventLog, Feed, Partition, Segment};
+pub use feeds::{
+    AddPartitionsError, ConfigureError, CreateFeedError, DeleteFeedError, FEEDS_MAX, PARTITIONS_MAX,
+    PARTITIONS_TOTAL_MAX, PartitionsError,
+};
+pub use history::{
+    CommitState, Manifest, ManifestPart, ManifestRun, Sibling, StreamEvent, StreamFact, StreamKind, label_hash,
+};
 pub use ids::{CommitNumber, FeedId, FeedOffset, Lsn, Offset, PartitionId, ProducerId, StreamId, Timestamp};
+pub use name::{NAME_LEN_MAX, NameFault, check_feed_name};
+pub use producers::{Producers, SequenceError};
+pub use seal::{
+    LABEL_BYTES_MAX, METADATA_BYTES_MAX, SEALS_MAX, Seal, SealError, SealOutcome, SealWish, SealingProducer,
+};
+pub use state::{Overrides, State};
+pub use stream::{AppendSpan, Extent, OpenStream, StreamPart};
 pub use writes::{CommitRow, RunRow, TailWrite};

@@ -1,0 +1,128 @@
+//! The only place where state changes. It depends on the state and the entry alone: live, at recovery and on any
+//! other machine, the same entries give the same state and the same writes.
+
+mod append;
+mod seal;
+
+use super::entry::{Entry, FeedCreated, Sealed};
+use super::feed::{Feed, Partition};
+use super::ids::{FeedId, PartitionId, ProducerId, Timestamp};
+use super::producers::PRODUCERS_TOTAL_MAX;
+use super::state::{Overrides, State};
+use super::writes::TailWrite;
+
+impl State {
+    /// Applies an entry that was decided on this very state, and adds what it asks of the disk to `writes`.
+    pub fn apply(&mut self, entry: &Entry, writes: &mut Vec<TailWrite>) {
+        match entry {
+            Entry::FeedCreated(created) => self.create_feed(created, writes),
+            Entry::FeedDeleted { feed, .. } => self.delete_feed(*feed, writes),
+            Entry::PartitionsAdded { feed, partitions, .. } => self.add_partitions(*feed, *partitions, writes),
+            Entry::FeedConfigured { feed, overrides } => self.feed_mut(*feed).overrides = overrides.clone(),
+            Entry::BrokerConfigured { broker, overrides } => self.configure_broker(*broker, overrides),
+            Entry::ProducerOpened { producer } => self.open_producer(*producer),
+            Entry::ProducersForgotten { feed, partition, before } => self.forget_producers(*feed, *partition, *before),
+            Entry::Appended(appended) => {
+                let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
+                self.change_feed(appended.feed, |feed| feed.append(appended, crowded, writes));
+            }
+            Entry::Sealed(sealed) => self.seal(sealed, writes),
+            Entry::TimeFloor { at } => self.time_floor = self.time_floor.max(*at),
+        }
+    }
+
+    fn create_feed(&mut self, created: &FeedCreated, writes: &mut Vec<TailWrite>) {
+        let FeedCreated { feed: id, partitions, .. } = *created;
+        assert!(id == self.next_feed, "feed {id} is made where feed {} is next", self.next_feed);
+        let mut feed = Feed::new(id, created.name.clone(), created.topic_id, created.at);
+        feed.overrides = created.overrides.clone();
+        feed.partitions.resize(partitions as usize, Partition::default());
+        self.names.insert(&feed);
+        self.feeds.insert(id, feed);
+        self.next_feed = FeedId(id.0 + 1);
+        self.num_partitions += u64::from(partitions);
+        writes.push(TailWrite::FeedCreated { feed: id, partitions });
+    }
+
+    fn delete_feed(&mut self, id: FeedId, writes: &mut Vec<TailWrite>) {
+        let feed = self.feeds.remove(&id).unwrap_or_else(|| panic!("feed {id} is deleted and does not exist"));
+        self.names.remove(&feed);
+        if let Some(due) = feed.due() {
+            self.due.remove(&(due, id));
+        }
+        self.num_partitions -= feed.partitions.len() as u64;
+        self.num_producers -= feed.num_producers();
+        writes.push(TailWrite::FeedDeleted { feed: id });
+    }
+
+    fn add_partitions(&mut self, id: FeedId, partitions: u32, writes: &mut Vec<TailWrite>) {
+        let feed = self.feed_mut(id);
+        let current = feed.partitions.len() as u32;
+        assert!(partitions > current, "feed {id} has {current} partitions and is to have {partitions}");
+        feed.partitions.resize(partitions as usize, Partition::default());
+        self.num_partitions += u64::from(partitions - current);
+        writes.push(TailWrite::PartitionsAdded { feed: id, partitions });
+    }
+
+    fn configure_broker(&mut self, broker: Option<i32>, overrides: &Overrides) {
+        if overrides.is_empty() {
+            self.brokers.remove(&broker);
+        } else {
+            self.brokers.insert(broker, overrides.clone());
+        }
+    }
+
+    fn open_producer(&mut self, producer: ProducerId) {
+        let next = self.next_producer;
+        assert!(producer >= next, "producer id {producer} is given out where {next} is next");
+        self.next_producer = ProducerId(producer.0 + 1);
+    }
+
+    fn forget_producers(&mut self, feed: FeedId, partition: Option<PartitionId>, before: Timestamp) {
+        let feed = self.feed_mut(feed);
+        let producers = match partition {
+            Some(partition) => &mut feed.partition_mut(partition).producers,
+            None => &mut feed.seal_producers,
+        };
+        self.num_producers -= producers.forget(before);
+    }
+
+    fn seal(&mut self, sealed: &Sealed, writes: &mut Vec<TailWrite>) {
+        for stream in &sealed.streams {
+            let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
+            self.change_feed(stream.feed, |feed| feed.seal(sealed.at, stream, crowded, writes));
+        }
+    }
+
+    /// Changes a feed and keeps the deadlines and the number of producers in step. `change` says by how many the
+    /// producers grew.
+    fn change_feed(&mut self, id: FeedId, change: impl FnOnce(&mut Feed) -> u64) {
+        let feed = self.feed_mut(id);
+        let before = feed.due();
+        let more_producers = change(feed);
+        let after = feed.due();
+        self.num_producers += more_producers;
+        if before != after {
+            before.map(|at| self.due.remove(&(at, id)));
+            after.map(|at| self.due.insert((at, id)));
+        }
+    }
+
+    fn feed_mut(&mut self, id: FeedId) -> &mut Feed {
+        self.feeds.get_mut(&id).unwrap_or_else(|| panic!("an entry is about feed {id}, which does not exist"))
+    }
+}
+
+impl Feed {
+    fn partition_mut(&mut self, id: PartitionId) -> &mut Partition {
+        let (feed, len) = (self.id, self.partitions.len());
+        let partition = self.partitions.get_mut(id.0 as usize);
+        partition.unwrap_or_else(|| panic!("an entry is about partition {id} of feed {feed}, which has {len}"))
+    }
+
+    /// Producers that its partitions and its control topic remember.
+    pub(super) fn num_producers(&self) -> u64 {
+        let of_partitions: usize = self.partitions.iter().map(|partition| partition.producers.len()).sum();
+        (of_partitions + self.seal_producers.len()) as u64
+    }
+}

@@ -1,0 +1,101 @@
+//! What must always hold of a state. Tests ask after every step; `inspect` may ask of a manifest.
+
+use std::collections::BTreeSet;
+
+use super::feed::{Feed, Partition};
+use super::ids::{FeedId, PartitionId, Timestamp};
+use super::producers::{BATCHES_MAX, PRODUCERS_MAX, Producers};
+use super::state::State;
+use super::stream::{OpenStream, StreamPart};
+
+impl State {
+    /// Panics, naming the values, if the state contradicts itself.
+    pub fn check(&self) {
+        let mut due = BTreeSet::new();
+        for (id, feed) in &self.feeds {
+            assert!(*id == feed.id && *id < self.next_feed, "feed {} stands at {id}", feed.id);
+            assert_eq!(self.feed_named(&feed.name).map(Feed::id), Some(*id), "name {:?}", feed.name);
+            assert_eq!(self.feed_with_topic_id(&feed.topic_id).map(Feed::id), Some(*id), "topic id of feed {id}");
+            assert!(self.colliding(&feed.name).is_none(), "feed {:?} collides", feed.name);
+            due.extend(feed.due().map(|at| (at, *id)));
+            feed.check();
+        }
+        assert_eq!(self.due, due, "deadlines");
+        let partitions: usize = self.feeds.values().map(|feed| feed.partitions.len()).sum();
+        assert_eq!(self.num_partitions, partitions as u64, "partitions");
+        let producers: u64 = self.feeds.values().map(Feed::num_producers).sum();
+        assert_eq!(self.num_producers, producers, "producers");
+    }
+}
+
+impl Feed {
+    fn check(&self) {
+        let id = self.id;
+        let (streams, commits) = (self.next_stream.0, self.next_commit.0);
+        assert_eq!(commits + self.open.len() as i64, streams, "every stream of feed {id} is open or a commit");
+        assert_eq!(self.streams.next, streams + commits, "feed {id} tells of each opening and each seal");
+        assert_eq!(self.open.is_empty(), self.implicit.is_none(), "feed {id} has only its implicit stream");
+        for stream in self.open.values() {
+            stream.check(self);
+        }
+        for (index, partition) in self.partitions.iter().enumerate() {
+            partition.check(self, PartitionId(index as u32));
+        }
+        check_producers(&self.seal_producers, commits);
+    }
+
+    /// Records of open streams in a partition.
+    fn open_records(&self, partition: PartitionId) -> i64 {
+        self.open.values().filter_map(|stream| stream.parts.get(&partition)).map(|part| part.records).sum()
+    }
+}
+
+impl OpenStream {
+    fn check(&self, feed: &Feed) {
+        let name = (feed.id, self.id);
+        let parts = || self.parts.values();
+        assert!(self.id < feed.next_stream, "stream {name:?}");
+        assert_eq!(self.records, parts().map(|part| part.records).sum::<i64>(), "records of stream {name:?}");
+        assert_eq!(self.bytes, parts().map(|part| part.bytes).sum::<u64>(), "bytes of stream {name:?}");
+        for (partition, part) in &self.parts {
+            part.check(name.0, feed.partition(*partition).expect("a stream is in partitions that exist"));
+        }
+    }
+}
+
+impl StreamPart {
+    fn check(&self, feed: FeedId, partition: &Partition) {
+        let records: i64 = self.extents.iter().map(|extent| extent.count).sum();
+        assert_eq!(self.records, records, "extents of feed {feed} add up");
+        assert!(self.timestamp_min <= self.timestamp_max, "timestamps in feed {feed}");
+        let last = self.extents.last().expect("a part holds records");
+        assert!(last.end() <= partition.log_end, "{last:?} of feed {feed} ends past the log");
+        for pair in self.extents.windows(2) {
+            assert!(pair[0].end() < pair[1].base, "extents of feed {feed} are ordered and merged: {pair:?}");
+        }
+    }
+}
+
+impl Partition {
+    fn check(&self, feed: &Feed, id: PartitionId) {
+        let name = (feed.id, id);
+        let Partition { log_start, log_end, segment, feed_end, .. } = self;
+        assert!(log_start.0 >= 0 && log_start <= log_end, "log of {name:?}: {log_start} to {log_end}");
+        assert!(segment.base <= *log_end, "segment {segment:?} of {name:?} starts past the log's end {log_end}");
+        assert_eq!(segment.bytes == 0, log_end.0 == 0, "the last segment of {name:?} holds the last batch");
+        assert_eq!(feed_end.0 + feed.open_records(id), log_end.0, "every record of {name:?} is sealed or open");
+        assert!(self.num_runs <= feed_end.0 as u64, "no run of {name:?} is empty");
+        check_producers(&self.producers, log_end.0);
+    }
+}
+
+fn check_producers(producers: &Producers, end: i64) {
+    assert!(producers.len() <= PRODUCERS_MAX);
+    for (id, producer) in producers.iter() {
+        let batches = &producer.batches;
+        assert!((1..=BATCHES_MAX).contains(&batches.len()), "batches of producer {id}: {batches:?}");
+        assert!(batches.iter().all(|batch| batch.first >= 0 && batch.last >= 0 && batch.base < end), "{batches:?}");
+        assert!(batches.is_sorted_by(|a, b| a.base < b.base), "batches of producer {id} rise: {batches:?}");
+        assert!(producer.last_at > Timestamp(i64::MIN) && producer.run > 0, "producer {id}");
+    }
+}

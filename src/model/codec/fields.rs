@@ -1,0 +1,157 @@
+//! Fields: how numbers, texts, options and maps are put and taken. Every length is checked against the bytes that are there.
+
+use std::collections::BTreeMap;
+
+use bytes::{Buf, BufMut, Bytes};
+use uuid::Uuid;
+
+use super::CodecError;
+
+/// Takes fields from bytes, and knows at which byte it is.
+pub(super) struct Reader {
+    bytes: Bytes,
+    end: usize,
+}
+
+impl Reader {
+    pub(super) fn new(bytes: Bytes) -> Reader {
+        Reader { end: bytes.len(), bytes }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The byte that comes next.
+    pub(super) fn at(&self) -> usize {
+        self.end - self.bytes.len()
+    }
+
+    /// A reader of the next `len` bytes alone.
+    pub(super) fn part(&mut self, len: usize, what: &'static str) -> Result<Reader, CodecError> {
+        let start = self.at();
+        let bytes = self.bytes(len, what)?;
+        Ok(Reader { end: start + bytes.len(), bytes })
+    }
+
+    pub(super) fn bytes(&mut self, len: usize, what: &'static str) -> Result<Bytes, CodecError> {
+        if len > self.bytes.len() {
+            return Err(CodecError::Short { at: self.at(), what });
+        }
+        Ok(self.bytes.split_to(len))
+    }
+
+    pub(super) fn rest(&mut self) -> Bytes {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Nothing may be left.
+    pub(super) fn finish(self) -> Result<(), CodecError> {
+        match self.bytes.len() {
+            0 => Ok(()),
+            left => Err(CodecError::Excess { at: self.at(), left }),
+        }
+    }
+
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], CodecError> {
+        let mut array = [0; N];
+        match self.bytes.try_copy_to_slice(&mut array) {
+            Ok(()) => Ok(array),
+            Err(_) => Err(CodecError::Short { at: self.at(), what }),
+        }
+    }
+
+    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, CodecError> {
+        Ok(u8::from_be_bytes(self.array(what)?))
+    }
+
+    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, CodecError> {
+        Ok(u32::from_be_bytes(self.array(what)?))
+    }
+
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, CodecError> {
+        Ok(u64::from_be_bytes(self.array(what)?))
+    }
+
+    pub(super) fn i16(&mut self, what: &'static str) -> Result<i16, CodecError> {
+        Ok(i16::from_be_bytes(self.array(what)?))
+    }
+
+    pub(super) fn i32(&mut self, what: &'static str) -> Result<i32, CodecError> {
+        Ok(i32::from_be_bytes(self.array(what)?))
+    }
+
+    pub(super) fn i64(&mut self, what: &'static str) -> Result<i64, CodecError> {
+        Ok(i64::from_be_bytes(self.array(what)?))
+    }
+
+    pub(super) fn uuid(&mut self, what: &'static str) -> Result<Uuid, CodecError> {
+        Ok(Uuid::from_bytes(self.array(what)?))
+    }
+
+    pub(super) fn bool(&mut self, what: &'static str) -> Result<bool, CodecError> {
+        let at = self.at();
+        match self.u8(what)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            found => Err(CodecError::Value { at, what, found: found.into() }),
+        }
+    }
+
+    pub(super) fn text(&mut self, what: &'static str) -> Result<String, CodecError> {
+        let len = self.u32(what)? as usize;
+        let at = self.at();
+        let bytes = self.bytes(len, what)?;
+        String::from_utf8(bytes.into()).map_err(|_| CodecError::Text { at, what })
+    }
+
+    pub(super) fn option<T>(
+        &mut self,
+        what: &'static str,
+        take: impl FnOnce(&mut Reader, &'static str) -> Result<T, CodecError>,
+    ) -> Result<Option<T>, CodecError> {
+        if self.bool(what)? { take(self, what).map(Some) } else { Ok(None) }
+    }
+
+    /// As many as a count before them says. Room is not made beforehand, for the count may lie.
+    pub(super) fn list<C: Extend<T> + Default, T>(
+        &mut self,
+        what: &'static str,
+        take: impl Fn(&mut Reader) -> Result<T, CodecError>,
+    ) -> Result<C, CodecError> {
+        let count = self.u32(what)?;
+        let mut list = C::default();
+        for _ in 0..count {
+            list.extend([take(self)?]);
+        }
+        Ok(list)
+    }
+
+    pub(super) fn map(&mut self, what: &'static str) -> Result<BTreeMap<String, String>, CodecError> {
+        self.list(what, |reader| Ok((reader.text(what)?, reader.text(what)?)))
+    }
+}
+
+pub(super) fn put_text(out: &mut impl BufMut, text: &str) {
+    put_count(out, text.len());
+    out.put_slice(text.as_bytes());
+}
+
+pub(super) fn put_option<B: BufMut, T>(out: &mut B, value: Option<T>, put: impl FnOnce(&mut B, T)) {
+    out.put_u8(value.is_some().into());
+    if let Some(value) = value {
+        put(out, value);
+    }
+}
+
+pub(super) fn put_map(out: &mut impl BufMut, map: &BTreeMap<String, String>) {
+    put_count(out, map.len());
+    for (name, value) in map {
+        put_text(out, name);
+        put_text(out, value);
+    }
+}
+
+pub(super) fn put_count(out: &mut impl BufMut, count: usize) {
+    out.put_u32(u32::try_from(count).expect("what is counted here is bounded far below 2^32"));
+}

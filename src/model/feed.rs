@@ -1,0 +1,195 @@
+//! A feed and its partitions: where every space ends, and where every file does.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::ids::{CommitNumber, FeedId, FeedOffset, Offset, PartitionId, StreamId, Timestamp};
+use super::producers::Producers;
+use super::state::Overrides;
+use super::stream::OpenStream;
+
+/// A feed. Made by its first entry, changed by [`super::State::apply`] alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feed {
+    pub(super) id: FeedId,
+    pub(super) name: String,
+    pub(super) topic_id: Uuid,
+    pub(super) overrides: Overrides,
+    pub(super) created_at: Timestamp,
+    pub(super) partitions: Vec<Partition>,
+    /// Streams that are neither sealed nor aborted.
+    pub(super) open: BTreeMap<StreamId, OpenStream>,
+    /// The one among them that plain produces go into.
+    pub(super) implicit: Option<StreamId>,
+    pub(super) next_stream: StreamId,
+    pub(super) next_commit: CommitNumber,
+    pub(super) last_sealed_at: Timestamp,
+    /// Bytes of `commits.log`; it holds one manifest a commit.
+    pub(super) commits_bytes: u64,
+    pub(super) streams: EventLog,
+    /// Idempotent producers that wrote to the control topic `..seal`.
+    pub(super) seal_producers: Producers,
+}
+
+/// The end of `streams.log`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventLog {
+    pub bytes: u64,
+    /// The number of the next event.
+    pub next: i64,
+}
+
+/// A partition. There may be tens of thousands, most of them idle, so an idle one is small.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Partition {
+    pub(super) log_start: Offset,
+    pub(super) log_end: Offset,
+    pub(super) segment: Segment,
+    pub(super) feed_end: FeedOffset,
+    pub(super) num_runs: u64,
+    pub(super) producers: Producers,
+}
+
+/// The segment that a partition's next batch goes to, unless it is rolled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// The offset that the segment starts with.
+    pub base: Offset,
+    pub bytes: u64,
+    /// When its first batch was appended.
+    pub first_at: Timestamp,
+}
+
+impl Feed {
+    pub(super) fn new(id: FeedId, name: String, topic_id: Uuid, created_at: Timestamp) -> Feed {
+        Feed {
+            id,
+            name,
+            topic_id,
+            overrides: Overrides::new(),
+            created_at,
+            partitions: Vec::new(),
+            open: BTreeMap::new(),
+            implicit: None,
+            next_stream: StreamId(0),
+            next_commit: CommitNumber(0),
+            last_sealed_at: Timestamp(0),
+            commits_bytes: 0,
+            streams: EventLog::default(),
+            seal_producers: Producers::default(),
+        }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> FeedId {
+        self.id
+    }
+
+    /// Its name, as a topic's.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The topic id under which Kafka clients know it.
+    pub fn topic_id(&self) -> Uuid {
+        self.topic_id
+    }
+
+    /// What clients set on it.
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    /// When it was made.
+    pub fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// Its partitions, by number.
+    pub fn partitions(&self) -> &[Partition] {
+        &self.partitions
+    }
+
+    /// One of its partitions.
+    pub fn partition(&self, partition: PartitionId) -> Option<&Partition> {
+        self.partitions.get(partition.0 as usize)
+    }
+
+    /// The stream that plain produces go into, once it holds something.
+    pub fn open_stream(&self) -> Option<&OpenStream> {
+        self.implicit.map(|id| &self.open[&id])
+    }
+
+    /// All streams that hold something and are not sealed, by number.
+    pub fn open_streams(&self) -> impl Iterator<Item = &OpenStream> {
+        self.open.values()
+    }
+
+    /// The number that the next stream gets.
+    pub fn next_stream(&self) -> StreamId {
+        self.next_stream
+    }
+
+    /// The number that the next commit gets; also the number of commits.
+    pub fn next_commit(&self) -> CommitNumber {
+        self.next_commit
+    }
+
+    /// Seal time of the newest commit; 0 if there is none.
+    pub fn last_sealed_at(&self) -> Timestamp {
+        self.last_sealed_at
+    }
+
+    /// Where `commits.log` ends.
+    pub fn commits_bytes(&self) -> u64 {
+        self.commits_bytes
+    }
+
+    /// Where `streams.log` ends.
+    pub fn stream_events(&self) -> EventLog {
+        self.streams
+    }
+
+    /// When its open stream is due to be sealed by its age.
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        self.open_stream().map(|stream| stream.due)
+    }
+}
+
+impl Partition {
+    /// The first offset that is still there.
+    pub fn log_start(&self) -> Offset {
+        self.log_start
+    }
+
+    /// The offset that the next record gets.
+    pub fn log_end(&self) -> Offset {
+        self.log_end
+    }
+
+    /// Where the log's last file ends.
+    pub fn segment(&self) -> Segment {
+        self.segment
+    }
+
+    /// The feed offset that the next sealed record gets.
+    pub fn feed_end(&self) -> FeedOffset {
+        self.feed_end
+    }
+
+    /// Rows of `feed.runs`.
+    pub fn num_runs(&self) -> u64 {
+        self.num_runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_partition_takes_less_than_a_hundred_bytes() {
+        assert!(size_of::<Partition>() <= 80, "{}", size_of::<Partition>());
+    }
+}

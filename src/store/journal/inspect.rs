@@ -7,7 +7,7 @@ use super::JournalError;
 use super::files::{Listing, NamedFile, read_file};
 use super::frame::{FrameFault, FrameHead};
 use super::header::{FileHeader, HEADER_BYTES, HeaderFault};
-use super::residue::residue;
+use super::residue::claim_behind;
 use super::walk::Walk;
 use crate::disk::Disk;
 use crate::model::Lsn;
@@ -96,8 +96,8 @@ impl Inspection<'_> {
             }
         };
         let (position, lsn) = (walk.position, walk.next);
-        let behind = residue(&content, position.max(HEADER_BYTES), header.generation);
-        let proof = behind.claim.map(|claim| claim.synced).filter(|synced| *synced > lsn);
+        let behind = claim_behind(&content, position.max(HEADER_BYTES), header.generation);
+        let proof = behind.map(|claim| claim.synced).filter(|synced| *synced > lsn);
         self.found.push_back(Found::End { file, position: position as u64, lsn, fault, proof });
         self.expected = Some(lsn);
     }

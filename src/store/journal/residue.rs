@@ -8,15 +8,6 @@ use crate::model::Lsn;
 const PIECE: usize = 4096;
 const ZEROS: [u8; PIECE] = [0; PIECE];
 
-/// The valid frames found in a range that cannot be read in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Residue {
-    /// The end of the last one; 0 when there is none.
-    pub(super) end: usize,
-    /// The one that says the most about what was durable.
-    pub(super) claim: Option<Claim>,
-}
-
 /// A place in the journal that says: entries below `synced` were durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
@@ -24,10 +15,10 @@ pub(super) struct Claim {
     pub(super) synced: Lsn,
 }
 
-/// Looks at every byte from `start` on for frames of `generation`. Inside a valid frame it does not look:
-/// its payload is the clients' and proves nothing.
-pub(super) fn residue(content: &[u8], start: usize, generation: u64) -> Residue {
-    let mut residue = Residue::default();
+/// The valid frame of `generation` from byte `start` on that claims most; frames may start at any byte.
+/// Inside a valid frame it does not look: its payload is the clients' and proves nothing.
+pub(super) fn claim_behind(content: &[u8], start: usize, generation: u64) -> Option<Claim> {
+    let mut best: Option<Claim> = None;
     let mut at = start;
     while at + FRAME_HEAD_BYTES <= content.len() {
         if content.get(at..at + PIECE) == Some(&ZEROS) {
@@ -35,24 +26,26 @@ pub(super) fn residue(content: &[u8], start: usize, generation: u64) -> Residue 
             at += PIECE - FRAME_HEAD_BYTES;
             continue;
         }
-        match frame_of(content, at, generation) {
-            Some(head) => {
-                at += head.bytes as usize;
-                residue.end = at;
-                residue.take(Claim { position: at - head.bytes as usize, synced: head.synced });
-            }
-            None => at += 1,
+        let Some(head) = frame_of(content, at, generation) else {
+            at += 1;
+            continue;
+        };
+        if best.is_none_or(|best| best.synced < head.synced) {
+            best = Some(Claim { position: at, synced: head.synced });
         }
+        at += head.bytes as usize;
     }
-    residue
+    best
 }
 
-impl Residue {
-    fn take(&mut self, claim: Claim) {
-        if self.claim.is_none_or(|best| best.synced < claim.synced) {
-            self.claim = Some(claim);
-        }
+/// Where the zeros start that go on to the end of the file; not below `start`.
+pub(super) fn zeros_from(content: &[u8], start: usize) -> usize {
+    let mut end = content.len();
+    while end >= start + PIECE && content[end - PIECE..end] == ZEROS {
+        end -= PIECE;
     }
+    let rest = &content[start.min(end)..end];
+    start + rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
 
 fn frame_of(content: &[u8], at: usize, generation: u64) -> Option<FrameHead> {

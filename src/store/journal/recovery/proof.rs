@@ -6,7 +6,7 @@ use crate::model::Lsn;
 use crate::store::journal::JournalError;
 use crate::store::journal::files::{NamedFile, read_file};
 use crate::store::journal::header::{FileHeader, HEADER_BYTES};
-use crate::store::journal::residue::residue;
+use crate::store::journal::residue::claim_behind;
 
 /// Says where the journal speaks of durable entries past the stop, that no manifest covers.
 pub(super) fn of_later_entries(
@@ -16,7 +16,7 @@ pub(super) fn of_later_entries(
     from: Lsn,
 ) -> Result<Option<String>, JournalError> {
     let needed = stop.lsn.max(from);
-    let claim = stop.end.as_ref().and_then(|end| end.residue.claim);
+    let claim = stop.end.as_ref().and_then(|end| end.claim);
     if let Some(claim) = claim.filter(|claim| claim.synced > needed) {
         return Ok(Some(format!(
             "the frame at byte {} says that entries below {} were durable",
@@ -39,7 +39,7 @@ fn of_file(disk: &dyn Disk, file: &NamedFile, needed: Lsn) -> Result<Option<Stri
     if header.synced > needed {
         return Ok(Some(format!("says in its header that entries below {} were durable", header.synced)));
     }
-    let claim = residue(&content, HEADER_BYTES, header.generation).claim;
+    let claim = claim_behind(&content, HEADER_BYTES, header.generation);
     Ok(claim
         .filter(|claim| claim.synced > needed)
         .map(|claim| format!("says at byte {} that entries below {} were durable", claim.position, claim.synced)))

@@ -10,7 +10,7 @@ use crate::disk::Disk;
 use crate::model::Lsn;
 use crate::store::journal::files::{NamedFile, read_file};
 use crate::store::journal::header::{FileHeader, u64_at};
-use crate::store::journal::residue::{Residue, residue};
+use crate::store::journal::residue::{Claim, claim_behind, zeros_from};
 use crate::store::journal::walk::{PlacedFrame, Walk};
 use crate::store::journal::{JournalError, Replay};
 
@@ -35,8 +35,10 @@ pub(super) struct Stop {
 pub(super) struct End {
     pub(super) header: FileHeader,
     pub(super) position: usize,
-    /// Valid frames behind it.
-    pub(super) residue: Residue,
+    /// A valid frame behind it.
+    pub(super) claim: Option<Claim>,
+    /// From here on the file holds zeros only.
+    pub(super) zeros_from: usize,
     /// A frame of this life of the file was begun there.
     pub(super) torn: bool,
     /// Bytes that the file has.
@@ -165,7 +167,8 @@ impl ReadFile {
         End {
             header,
             position,
-            residue: residue(&content, position, header.generation),
+            claim: claim_behind(&content, position, header.generation),
+            zeros_from: zeros_from(&content, position),
             torn: content.len() >= position + 24 && u64_at(&content, position + 16) == header.generation,
             bytes: content.len() as u64,
         }
@@ -175,7 +178,7 @@ impl ReadFile {
 impl Stop {
     /// What the operator should know was dropped.
     pub(super) fn dropped(&self, files: &[NamedFile]) -> Option<Dropped> {
-        let torn = self.end.as_ref().is_some_and(|end| end.torn || end.residue.end > 0);
+        let torn = self.end.as_ref().is_some_and(|end| end.torn || end.claim.is_some());
         let dropped = torn || self.damage.is_some() || self.num_kept < files.len();
         let Stop { file, byte, lsn, found, .. } = self;
         dropped.then(|| Dropped { file: file.clone(), byte: *byte, lsn: *lsn, found: found.clone() })

@@ -1,13 +1,17 @@
 //! Makes what was recovered durable before anything relies on it.
 
 use std::collections::VecDeque;
+use std::io;
 
 use super::reader::{End, Uncertain};
-use crate::disk::{Disk, OpenMode};
+use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::store::journal::JournalError;
 use crate::store::journal::files::{NamedFile, read_range};
 
-/// Wipes what lies behind the end, writes the frames again that may be in the page cache only, and syncs.
+/// Zeros are written in pieces of this size.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Writes the frames again that may be in the page cache only, wipes what lies behind the end, and syncs.
 pub(super) fn secure(
     disk: &dyn Disk,
     kept: &[NamedFile],
@@ -24,17 +28,23 @@ pub(super) fn secure(
             file.write_all_at(&bytes, first.position).map_err(JournalError::io("write", path))?;
         }
         if index + 1 == kept.len() {
-            // A frame that stays behind the end could join the journal again once the gap is filled.
-            if end.residue.end > end.position {
-                let zeros = vec![0; end.residue.end - end.position];
-                file.write_all_at(&zeros, end.position as u64).map_err(JournalError::io("write", path))?;
-            }
-            // Only when the operator gave up what was cut off.
-            if end.bytes < end.header.size {
-                file.set_size(end.header.size).map_err(JournalError::io("set the size of", path))?;
-            }
+            wipe(&*file, end).map_err(JournalError::io("wipe the end of", path))?;
         }
         file.sync_data().map_err(JournalError::io("sync", path))?;
+    }
+    Ok(())
+}
+
+/// Whatever an unsynced frame left here could join the journal again: the frame behind it once the gap is
+/// filled, or a torn one when the next frame in its place is torn too and brings the sector that it lacked.
+fn wipe(file: &dyn DiskFile, end: &End) -> io::Result<()> {
+    let zeros = vec![0; PIECE_BYTES.min(end.zeros_from - end.position)];
+    for at in (end.position..end.zeros_from).step_by(PIECE_BYTES) {
+        file.write_all_at(&zeros[..(end.zeros_from - at).min(PIECE_BYTES)], at as u64)?;
+    }
+    // Only when the operator gave up what was cut off.
+    if end.bytes < end.header.size {
+        file.set_size(end.header.size)?;
     }
     Ok(())
 }

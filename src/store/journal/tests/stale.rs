@@ -45,6 +45,25 @@ fn frames_behind_a_torn_one_do_not_come_back_when_the_gap_is_filled() {
     assert_eq!(read, [synced, new].concat());
 }
 
+/// A torn frame lacks its first sector, which holds only its length. The next frame in its place has the
+/// same length, and of it only that sector reaches the disk: together they would be the old frame.
+#[test]
+fn two_torn_frames_do_not_make_a_whole_one() {
+    let disk = new_disk();
+    let (mut journal, _) = open(&disk, FILE_BYTES, 0).unwrap();
+    // The next frame starts 4 bytes before a sector's end.
+    let synced = append_many(&mut journal, 1, 512 - FRAME_HEAD_BYTES - 4, 0);
+    journal.sync().unwrap();
+    append_many(&mut journal, 1, 64, 1);
+    let path = &journal_files(&disk)[0];
+    let length = read_bytes(&disk, path)[1020..1024].to_vec();
+    write_bytes(&disk, path, 1020, &[0; 4]);
+    let (journal, read) = open(&disk, FILE_BYTES, 0).unwrap();
+    assert_eq!((journal.next(), read), (Lsn(1), synced.clone()));
+    write_bytes(&disk, path, 1020, &length);
+    assert_eq!(open(&disk, FILE_BYTES, 0).unwrap().1, synced);
+}
+
 /// The same over two files: the second one's frames are whole, and unsynced.
 #[test]
 fn a_file_behind_a_torn_frame_goes() {
@@ -62,6 +81,25 @@ fn a_file_behind_a_torn_frame_goes() {
     let new = append_many(&mut journal, 20, 64, 2);
     journal.sync().unwrap();
     assert_eq!(open(&disk.crash_image(CrashPolicy::DropAll), FILE_BYTES, 0).unwrap().1, [synced, new].concat());
+}
+
+/// The dropped file's name is gone for good before the journal grows up to where that file started.
+#[test]
+fn a_dropped_file_does_not_come_back_when_the_journal_reaches_its_start() {
+    let disk = new_disk();
+    let (mut journal, _) = open(&disk, FILE_BYTES, 0).unwrap();
+    let synced = append_many(&mut journal, 2, 64, 0);
+    journal.sync().unwrap();
+    append_many(&mut journal, 20, 64, 1);
+    let path = journal_files(&disk).remove(0);
+    write_bytes(&disk, &path, 750, &[0xee, 0xee]);
+    let second: u32 = journal_files(&disk)[1].file_stem().unwrap().to_str().unwrap().parse().unwrap();
+    let (mut journal, _) = open(&disk, FILE_BYTES, 0).unwrap();
+    let new = group(&journal, second - 2, 64, 2);
+    append(&mut journal, &new).unwrap();
+    journal.sync().unwrap();
+    let (_, read) = open(&disk.crash_image(CrashPolicy::DropAll), FILE_BYTES, 0).unwrap();
+    assert_eq!(read, [synced, vec![new]].concat());
 }
 
 /// A client's payload that looks like a frame of a later entry proves nothing: it cannot guess the generation.

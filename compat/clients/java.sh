@@ -1,0 +1,20 @@
+# kafka-clients. java.sh setup | version | run BOOTSTRAP SUITE PREFIX [ONLY]
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../java" && pwd)
+target=$COMPAT_CACHE/java
+case $1 in
+setup)
+    stamp=$(find "$here" -type f | sort | xargs sha256sum | sha256sum)
+    [ "$(cat "$target/stamp" 2>/dev/null || true)" = "$stamp" ] && exit 0
+    mkdir -p "$target"
+    rm -rf "$target/lib" "$target/classes" "$target/stamp"
+    mvn -B -q -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$target/lib"
+    javac -Xlint:all -cp "$target/lib/*" -d "$target/classes" "$here"/src/*.java
+    cp "$here"/log4j2.properties "$target/classes/" 2>/dev/null || true
+    echo "$stamp" >"$target/stamp"
+    ;;
+version) jar=$(echo "$target"/lib/kafka-clients-*.jar); jar=${jar##*/}; echo "kafka-clients ${jar//[!0-9.]/}" | sed 's/\.$//' ;;
+run)
+    exec java -Xmx512M -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$target/classes:$target/lib/*" Checks "${@:2}"
+    ;;
+esac

@@ -1,0 +1,1 @@
+def declare(suite): pass

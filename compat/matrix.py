@@ -1,0 +1,152 @@
+"""Compares the answers of clients at Apache Kafka and at StreamStack, and prints the matrix of check and client.
+
+Behaviours that are Kafka's must be answered as Kafka answers, but for those in expected/differences.json, each with its
+reason. Behaviours of our own must be answered as expected/feed.json says, by every client that asks.
+"""
+
+import argparse
+import datetime
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).parent
+GOOD = {"ok", "ok*"}
+
+
+def main():
+    options = parse()
+    cells = {}
+    for client in options.clients:
+        cells.update(kafka_cells(options.answers, client))
+        cells.update(feed_cells(options.answers, client))
+    versions = (options.answers / "versions").read_text().splitlines()
+    for line in versions:
+        print(line)
+    for (check, client), (verdict, why) in cells.items():
+        if verdict not in GOOD:
+            print(f"\n{verdict}: {check} with {client}\n{why}")
+    table = matrix(cells, options.clients)
+    print("\n" + table)
+    if options.readme:
+        write_readme(pathlib.Path(options.readme), table, versions, options.command)
+    passed = sum(verdict in GOOD for verdict, _ in cells.values())
+    print(f"{passed} passed, {len(cells) - passed} failed")
+    sys.exit(passed != len(cells) or not cells)
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("answers", type=pathlib.Path)
+    parser.add_argument("--command", default="compat/run all")
+    parser.add_argument("--readme")
+    parser.add_argument("clients", nargs="+")
+    return parser.parse_args()
+
+
+def read(path):
+    """check -> answer, in order; None where the suite was not run there."""
+    if not path.exists():
+        return None
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return {line["check"]: line["answer"] for line in lines}
+
+
+def kafka_cells(answers, client):
+    kafka = read(answers / f"{client}.kafka.kafka")
+    ours = read(answers / f"{client}.kafka.streamstack")
+    if kafka is None and ours is None:
+        return {}
+    if ours is None:
+        return {(check, client): alone(answer) for check, answer in kafka.items()}
+    if kafka is None:
+        return {(check, client): alone(answer) for check, answer in ours.items()}
+    declared = json.loads((HERE / "expected/differences.json").read_text())
+    checks = list(kafka) + [check for check in ours if check not in kafka]
+    return {(check, client): compared(kafka.get(check), ours.get(check), declared.get(check)) for check in checks}
+
+
+def feed_cells(answers, client):
+    ours = read(answers / f"{client}.feed.streamstack")
+    if ours is None:
+        return {}
+    expected = json.loads((HERE / "expected/feed.json").read_text())
+    return {(check, client): as_expected(expected.get(check), answer) for check, answer in ours.items()}
+
+
+def alone(answer):
+    return ("failed", show(answer)) if crashed(answer) else ("ok", "")
+
+
+def compared(kafka, ours, declared):
+    if ours is None or kafka is None:
+        return "failed", f"  kafka:       {show(kafka)}\n  streamstack: {show(ours)}"
+    if crashed(kafka) or crashed(ours):
+        return "failed", f"  kafka:       {show(kafka)}\n  streamstack: {show(ours)}"
+    if declared is not None:
+        kafka = {**kafka, **declared["streamstack"]} if isinstance(kafka, dict) else declared["streamstack"]
+    if kafka == ours:
+        return ("ok*" if declared else "ok"), ""
+    return "differs", "\n".join(differences(kafka, ours, "kafka", "streamstack"))
+
+
+def as_expected(expected, answer):
+    if crashed(answer):
+        return "failed", f"  {show(answer)}"
+    if expected is None:
+        return "failed", f"  no answer is written down for this check; given: {show(answer)}"
+    if expected == answer:
+        return "ok", ""
+    return "differs", "\n".join(differences(expected, answer, "expected", "streamstack"))
+
+
+def crashed(answer):
+    return isinstance(answer, dict) and "crash" in answer
+
+
+def differences(left, right, left_name, right_name, path=""):
+    """Only the places where two answers differ."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in dict.fromkeys([*left, *right]):
+            if left.get(key, "-") != right.get(key, "-"):
+                at = f"{path}.{key}" if path else key
+                yield from differences(left.get(key, "-"), right.get(key, "-"), left_name, right_name, at)
+    else:
+        yield f"  {path or 'answer'}: {left_name} {show(left)}, {right_name} {show(right)}"
+
+
+def show(answer):
+    text = json.dumps(answer, ensure_ascii=False)
+    return text if len(text) < 600 else text[:600] + " ..."
+
+
+def matrix(cells, clients):
+    checks = list(dict.fromkeys(check for check, _ in cells))
+    checks = sorted(checks, key=lambda check: (check.startswith("feed."), section_order(check, checks)))
+    rows = [[check, *(cells.get((check, client), ("-", ""))[0] for client in clients)] for check in checks]
+    rows = [["check", *clients], *rows]
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "| " + " | ".join("-" * width for width in widths) + " |")
+    return "\n".join(lines)
+
+
+def section_order(check, checks):
+    """Checks of a section stand together, in the order of the first client that has them."""
+    sections = list(dict.fromkeys(name.split(".")[0] for name in checks))
+    return sections.index(check.split(".")[0]), checks.index(check)
+
+
+def write_readme(path, table, versions, command):
+    """Lays the matrix between the two marks."""
+    begin, end = "<!-- matrix -->", "<!-- end of matrix -->"
+    head, _, rest = path.read_text().partition(begin)
+    tail = rest.partition(end)[2]
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    declared = json.loads((HERE / "expected/differences.json").read_text())
+    notes = "\n".join(f"- `{check}`: {entry['reason']}" for check, entry in declared.items())
+    body = f"\nRun on {today} as `{command}`, with {', '.join(versions)}.\n\n{table}\n\nDeclared differences (`ok*`):\n\n{notes}\n"
+    path.write_text(f"{head}{begin}{body}{end}{tail}")
+
+
+main()

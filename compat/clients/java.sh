@@ -15,6 +15,6 @@ setup)
     ;;
 version) jar=$(echo "$target"/lib/kafka-clients-*.jar); jar=${jar##*/}; echo "kafka-clients ${jar//[!0-9.]/}" | sed 's/\.$//' ;;
 run)
-    exec java -Xmx512M -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$target/classes:$target/lib/*" Checks "${@:2}"
+    exec java -Dorg.slf4j.simpleLogger.defaultLogLevel=error -Xmx512M -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$target/classes:$target/lib/*" Checks "${@:2}"
     ;;
 esac

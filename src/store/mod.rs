@@ -1,3 +1,243 @@
-//! Journal, segments, tail files, manifest, recovery.
+//! What is on the disk: journal, segments and the other tail files, manifest, recovery.
+//!
+//! ```text
+//! <data>/meta.properties, .lock
+//! <data>/journal/                                  every entry, in order: what an answer waits for
+//! <data>/manifest/<lsn>                            the state at an lsn
+//! <data>/feeds/<feed>/commits.log, commits.index   manifests of commits, and where each lies
+//! <data>/feeds/<feed>/streams.log, streams.index   stream events
+//! <data>/feeds/<feed>/<partition>/<offset>.log     segments, byte for byte Kafka's; .index beside them
+//! <data>/feeds/<feed>/<partition>/feed.runs        where the feed space lies in the log
+//! ```
+//!
+//! All but journal and manifest are tail files: written along with the journal, synced at a checkpoint,
+//! and after a crash written again, from where the manifest says they end, by replaying the journal.
+//!
+//! A folder of a feed appears and vanishes only after the entry that says so is durable, in both
+//! durabilities. So at a start a feed's folder that the state does not know is either one that a
+//! deletion left half removed (its id was given before) or not ours to touch (then the start is refused).
 
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use bytes::Bytes;
+
+use crate::disk::{Disk, OpenMode};
+use crate::model::{Entry, FeedId, Lsn, TailWrite, codec};
+
+use directory::{Directory, changes_folders};
+use journal::{Journal, Spares};
+use manifest::Manifests;
+use shelf::Shelf;
+
+mod commits;
+mod directory;
+mod dirty;
+mod ends;
+mod error;
+mod feed;
+mod handles;
+mod index;
+//pub mod inspect;
 pub mod journal;
+mod log;
+mod manifest;
+mod meta;
+mod recovery;
+mod rows;
+mod runs;
+mod segment;
+mod shelf;
+mod span;
+mod streams;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+pub use commits::Commits;
+pub use directory::WriteError;
+pub use error::{FileError, ReadError, StoreError};
+pub use feed::{FeedFiles, PartitionFiles};
+pub use journal::Durability;
+pub use log::LogSlice;
+pub use meta::{Meta, MetaError};
+pub use recovery::{Opened, Report};
+pub use runs::Runs;
+pub use segment::Segment;
+pub use streams::Streams;
+
+/// How a store is kept.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    pub durability: Durability,
+    pub node_id: i32,
+    /// Refuse the data of any other cluster; a new folder gets this id, or a random one.
+    pub cluster_id: Option<String>,
+    /// Size of a journal file.
+    pub journal_file_bytes: u64,
+    /// About how many files may be open at a time.
+    pub num_open_files_max: usize,
+    /// The index of a growing segment is stored each time it covers so many bytes more.
+    pub index_save_bytes: u64,
+    /// The half of the journal's generations that clients cannot guess; random when none is given.
+    pub journal_salt: Option<u32>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> StoreOptions {
+        StoreOptions {
+            durability: Durability::Fsync,
+            node_id: 1,
+            cluster_id: None,
+            journal_file_bytes: journal::FILE_BYTES_DEFAULT,
+            num_open_files_max: 512,
+            index_save_bytes: 1 << 20,
+            journal_salt: None,
+        }
+    }
+}
+
+/// An open data folder.
+pub struct Store {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    durability: Durability,
+    meta: Meta,
+    shelf: Arc<Shelf>,
+    directory: Directory,
+    manifests: Manifests,
+    journal: Mutex<Journal>,
+    spares: Spares,
+    /// Held by the one checkpoint that runs.
+    checkpoint: Mutex<()>,
+    poisoned: OnceLock<String>,
+    _lock: Box<dyn Send + Sync>,
+}
+
+impl Store {
+    /// Whose data this is.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The files of a feed. Readers use them beside the writer.
+    pub fn feed(&self, feed: FeedId) -> Option<Arc<FeedFiles>> {
+        self.directory.feed(feed)
+    }
+
+    /// How many files are open now, the journal's aside.
+    pub fn num_open_files(&self) -> usize {
+        self.shelf.handles.num_open()
+    }
+
+    /// Bytes that may still be written to the disk.
+    pub fn free_bytes(&self) -> Result<u64, FileError> {
+        self.disk.free_bytes(&self.dir).map_err(FileError::io(&self.dir))
+    }
+
+    /// Writes a group: its entries to the journal as one frame, and what they put into the tail files. When this
+    /// returns the group may be acknowledged: it survives a power loss (`fsync`) or a crash of the process (`os`).
+    /// After an error the store takes nothing more, and the process must stop.
+    pub fn write_group(&self, first: Lsn, entries: &[Entry], writes: &[TailWrite]) -> Result<(), StoreError> {
+        self.check_whole()?;
+        let payload = codec::encode_group(entries);
+        let outcome = self.write_encoded(first, entries.len() as u32, &payload, writes);
+        self.poison_on_error(outcome)
+    }
+
+    /// Everything that the entries below `lsn` wrote to tail files is made durable, then `state`, which is the state at
+    /// `lsn`, replaces the journal up to there. Runs beside writers; they wait only while the journal is trimmed. Every
+    /// group below `lsn` must have been written before.
+    pub fn checkpoint(&self, state: &Bytes, lsn: Lsn) -> Result<(), StoreError> {
+        let _only = lock(&self.checkpoint);
+        self.check_whole()?;
+        let secured = self.secure_tails(lsn);
+        self.poison_on_error(secured)?;
+        // An error from here to the trim (no space) leaves things as they are: the next checkpoint starts over.
+        self.shelf.tidy_indexes()?;
+        let oldest = self.manifests.write(lsn, state)?;
+        let trimmed = lock(&self.journal).trim(oldest).map_err(StoreError::from);
+        self.poison_on_error(trimmed)?;
+        self.prepare_spare()
+    }
+
+    /// Makes sure that the next journal file need not be written while a group waits. Takes as long as writing one takes.
+    pub fn prepare_spare(&self) -> Result<(), StoreError> {
+        self.spares.prepare()?;
+        Ok(())
+    }
+
+    /// The journal comes to rest: damage to its last group can then be told from one that was never whole.
+    pub fn mark_idle(&self) -> Result<(), StoreError> {
+        self.check_whole()?;
+        let marked = lock(&self.journal).mark_idle().map_err(StoreError::from);
+        self.poison_on_error(marked)
+    }
+
+    fn write_encoded(&self, first: Lsn, count: u32, payload: &[Bytes], writes: &[TailWrite]) -> Result<(), StoreError> {
+        let mut journal = lock(&self.journal);
+        journal.append(first, count, payload)?;
+        let folders_change = writes.iter().any(changes_folders);
+        if folders_change {
+            journal.sync()?;
+        }
+        self.directory.write(writes)?;
+        if self.durability == Durability::Fsync && !folders_change {
+            journal.sync()?;
+        }
+        Ok(())
+    }
+
+    fn secure_tails(&self, lsn: Lsn) -> Result<(), StoreError> {
+        self.shelf.dirty.sync(&*self.disk)?;
+        if self.durability == Durability::Os {
+            // A manifest must not be ahead of the journal: the next start would miss entries between the two.
+            self.sync_journal_files()?;
+        }
+        let mut journal = lock(&self.journal);
+        assert!(lsn <= journal.next(), "a checkpoint at {lsn} while the journal ends at {}", journal.next());
+        if journal.synced() < lsn {
+            journal.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Brings the journal's bytes to the disk beside the writer, so that the sync that makes it wait finds little left.
+    fn sync_journal_files(&self) -> Result<(), FileError> {
+        let folder = self.dir.join(recovery::JOURNAL_FOLDER);
+        for name in self.disk.list(&folder).map_err(FileError::io(&folder))? {
+            let path = folder.join(&name);
+            // Only a checkpoint recycles files, and this is the one that runs.
+            if name.ends_with(".journal") {
+                let file = self.disk.open(&path, OpenMode::Write).map_err(FileError::io(&path))?;
+                file.sync_data().map_err(FileError::io(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_whole(&self) -> Result<(), StoreError> {
+        match self.poisoned.get() {
+            Some(because) => Err(StoreError::Poisoned { because: because.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn poison_on_error<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error) = &outcome {
+            let because = error.to_string();
+            tracing::error!(because, "the store takes nothing more");
+            // Another error came first: that one stays.
+            let _ = self.poisoned.set(because);
+        }
+        outcome
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

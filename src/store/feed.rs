@@ -1,0 +1,168 @@
+//! The files of one feed and of its partitions, opened when they are first used.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::model::{FeedId, FeedOffset, Offset, PartitionId, RunRow, Timestamp};
+
+use super::commits::Commits;
+use super::error::{FileError, ReadError};
+use super::log::{Log, LogEnd, LogSlice};
+use super::runs::Runs;
+use super::segment::{Placed, Segment};
+use super::shelf::Shelf;
+use super::streams::Streams;
+
+/// Where a feed's files end, as the state of the manifest says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeedEnds {
+    pub num_commits: u64,
+    pub commits_bytes: u64,
+    pub streams_bytes: u64,
+    pub partitions: Vec<PartitionEnds>,
+}
+
+/// Where a partition's files end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartitionEnds {
+    pub log: LogEnd,
+    pub num_runs: u64,
+}
+
+/// See the module.
+pub struct FeedFiles {
+    pub id: FeedId,
+    shelf: Arc<Shelf>,
+    folder: PathBuf,
+    gone: Arc<AtomicBool>,
+    commits: Commits,
+    streams: Streams,
+    partitions: RwLock<Vec<Arc<PartitionFiles>>>,
+}
+
+/// The files of one partition.
+pub struct PartitionFiles {
+    log: Log,
+    runs: Runs,
+    shelf: Arc<Shelf>,
+    folder: PathBuf,
+    /// The folder is known to exist.
+    made: AtomicBool,
+}
+
+impl FeedFiles {
+    /// The feed in `folder`; touches nothing.
+    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, id: FeedId, ends: &FeedEnds) -> FeedFiles {
+        let gone = Arc::<AtomicBool>::default();
+        let feed = FeedFiles {
+            id,
+            commits: Commits::new(&shelf, &folder, ends.num_commits, ends.commits_bytes, &gone),
+            streams: Streams::new(&shelf, &folder, ends.streams_bytes, &gone),
+            partitions: RwLock::default(),
+            shelf,
+            folder,
+            gone,
+        };
+        ends.partitions.iter().for_each(|ends| feed.add_partition(*ends));
+        feed
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn commits(&self) -> &Commits {
+        &self.commits
+    }
+
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    pub fn partition(&self, partition: PartitionId) -> Option<Arc<PartitionFiles>> {
+        let partitions = self.partitions.read().unwrap_or_else(PoisonError::into_inner);
+        partitions.get(partition.0 as usize).cloned()
+    }
+
+    pub fn num_partitions(&self) -> u32 {
+        self.partitions.read().unwrap_or_else(PoisonError::into_inner).len() as u32
+    }
+
+    /// From here on there are `num` partitions.
+    pub(super) fn grow(&self, num: u32) {
+        while self.num_partitions() < num {
+            self.add_partition(PartitionEnds::default());
+        }
+    }
+
+    /// From here on missing files are no errors.
+    pub(super) fn mark_gone(&self) {
+        self.gone.store(true, Ordering::Release);
+    }
+
+    fn add_partition(&self, ends: PartitionEnds) {
+        let mut partitions = self.partitions.write().unwrap_or_else(PoisonError::into_inner);
+        let folder = self.folder.join(partitions.len().to_string());
+        partitions.push(Arc::new(PartitionFiles {
+            log: Log::new(self.shelf.clone(), folder.clone(), self.gone.clone(), ends.log),
+            runs: Runs::new(self.shelf.clone(), folder.clone(), ends.num_runs, self.gone.clone()),
+            made: AtomicBool::new(ends != PartitionEnds::default()),
+            shelf: self.shelf.clone(),
+            folder,
+        }));
+    }
+}
+
+impl PartitionFiles {
+    /// See [`Log::read`].
+    pub fn read(&self, from: Offset, end: Offset, bytes_max: usize) -> Result<LogSlice, ReadError> {
+        self.log.read(from, end, bytes_max)
+    }
+
+    /// See [`Log::batch_at_time`].
+    pub fn batch_at_time(&self, time: Timestamp, end: Offset) -> Result<Option<LogSlice>, ReadError> {
+        self.log.batch_at_time(time, end)
+    }
+
+    /// See [`Log::max_timestamp`].
+    pub fn max_timestamp(&self, end: Offset) -> Result<Option<Timestamp>, ReadError> {
+        self.log.max_timestamp(end)
+    }
+
+    /// The first offset stored.
+    pub fn start(&self) -> Result<Offset, ReadError> {
+        self.log.start()
+    }
+
+    pub fn segments(&self) -> Result<Vec<Arc<Segment>>, FileError> {
+        self.log.segments()
+    }
+
+    pub fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// The runs that cover `[from, end)` of the feed space; see [`Runs::covering`].
+    pub fn runs_covering(&self, from: FeedOffset, end: FeedOffset, num_max: usize) -> Result<Vec<RunRow>, FileError> {
+        self.runs.covering(from, end, num_max)
+    }
+
+    pub(super) fn append(&self, segment: Offset, position: u64, batches: &[Placed]) -> Result<(), FileError> {
+        self.make_folder()?;
+        self.log.append(segment, position, batches)
+    }
+
+    pub(super) fn append_runs(&self, row: u64, runs: &[RunRow]) -> Result<(), FileError> {
+        self.make_folder()?;
+        self.runs.append(row, runs)
+    }
+
+    fn make_folder(&self) -> Result<(), FileError> {
+        if !self.made.load(Ordering::Acquire) {
+            self.shelf.disk.create_dir_all(&self.folder).map_err(FileError::io(&self.folder))?;
+            self.made.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+}

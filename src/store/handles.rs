@@ -1,0 +1,135 @@
+//! Open files and their maps, capped in number. A file is opened when it is first asked for and closed
+//! when too many others were used since; whoever still reads from it keeps what it holds.
+//!
+//! A file may be closed here while it has unsynced bytes. The kernel keeps a failed write-back of such a
+//! file for whoever syncs it next, so the checkpoint, which opens it again, is told.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+
+use bytes::Bytes;
+
+use crate::disk::{DiskFile, Map};
+
+/// The smallest map; a map that became too small is replaced by one of at least twice the size.
+const MAP_BYTES_MIN: u64 = 1 << 20;
+
+/// The set of open files of a store.
+pub struct Handles {
+    num_max: usize,
+    ticks: AtomicU64,
+    open: Mutex<Vec<Weak<Slot>>>,
+}
+
+/// The place of one file among the open ones; empty while the file is closed.
+#[derive(Default)]
+pub struct Slot {
+    used: AtomicU64,
+    file: RwLock<Option<Arc<OpenFile>>>,
+}
+
+/// A file with the map through which it is read.
+pub struct OpenFile {
+    pub file: Arc<dyn DiskFile>,
+    map: RwLock<Option<Window>>,
+}
+
+struct Window {
+    size: u64,
+    map: Map,
+}
+
+impl Handles {
+    /// At most about `num_max` files are open at a time.
+    pub fn new(num_max: usize) -> Handles {
+        Handles { num_max: num_max.max(1), ticks: AtomicU64::new(0), open: Mutex::new(Vec::new()) }
+    }
+
+    /// The open file of `slot`, opened by `open` when it is closed.
+    pub fn get<E>(
+        &self,
+        slot: &Arc<Slot>,
+        open: impl FnOnce() -> Result<Arc<dyn DiskFile>, E>,
+    ) -> Result<Arc<OpenFile>, E> {
+        slot.used.store(self.ticks.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if let Some(file) = read(&slot.file).as_ref() {
+            return Ok(file.clone());
+        }
+        let opened = {
+            let mut place = slot.file.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(file) = place.as_ref() {
+                return Ok(file.clone());
+            }
+            let opened = Arc::new(OpenFile { file: open()?, map: RwLock::new(None) });
+            *place = Some(opened.clone());
+            opened
+        };
+        // Only after the slot's lock is gone: closing another file takes that one's lock.
+        self.make_room_for(slot);
+        Ok(opened)
+    }
+
+    /// How many files are open now.
+    pub fn num_open(&self) -> usize {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().filter(|slot| slot.strong_count() > 0).count()
+    }
+
+    fn make_room_for(&self, slot: &Arc<Slot>) {
+        let mut closing = Vec::new();
+        {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            open.retain(|slot| slot.strong_count() > 0);
+            while open.len() >= self.num_max {
+                let victim = least_used(&open);
+                closing.push(open.swap_remove(victim));
+            }
+            open.push(Arc::downgrade(slot));
+        }
+        for slot in closing.iter().filter_map(Weak::upgrade) {
+            slot.close();
+        }
+    }
+}
+
+impl Slot {
+    /// Closes the file; readers that hold it or bytes of it are not disturbed.
+    pub fn close(&self) {
+        *self.file.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl OpenFile {
+    /// The bytes `[start, end)`, which lie inside the file.
+    pub fn slice(&self, start: u64, end: u64) -> io::Result<Bytes> {
+        if let Some(window) = read(&self.map).as_ref().filter(|window| window.size >= end) {
+            return window.slice(start, end);
+        }
+        let mut place = self.map.write().unwrap_or_else(PoisonError::into_inner);
+        let size_before = place.as_ref().map_or(0, |window| window.size);
+        let size = end.next_power_of_two().max(size_before * 2).max(MAP_BYTES_MIN);
+        let map = self.file.map(size)?;
+        let window = Window { size, map };
+        let bytes = window.slice(start, end)?;
+        *place = Some(window);
+        Ok(bytes)
+    }
+}
+
+impl Window {
+    /// Faulted in first, so that a disk that cannot read is an error here and not a signal at the first touch.
+    fn slice(&self, start: u64, end: u64) -> io::Result<Bytes> {
+        self.map.prefault(start, end)?;
+        self.map.slice(start, end)
+    }
+}
+
+fn least_used(open: &[Weak<Slot>]) -> usize {
+    let used = |slot: &Weak<Slot>| slot.upgrade().map_or(0, |slot| slot.used.load(Ordering::Relaxed));
+    open.iter().enumerate().min_by_key(|(_, slot)| used(slot)).map_or(0, |(index, _)| index)
+}
+
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}

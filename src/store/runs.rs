@@ -1,0 +1,84 @@
+//! Where a partition's feed space lies in its log: `feed.runs`, one row a run, in feed order.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::model::{CommitNumber, FeedOffset, Offset, RunRow};
+
+use super::error::FileError;
+use super::rows::{Row, RowFile};
+use super::shelf::Shelf;
+
+/// See the module.
+pub struct Runs {
+    rows: RowFile,
+}
+
+impl Runs {
+    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, num_rows: u64, gone: Arc<AtomicBool>) -> Runs {
+        Runs { rows: RowFile::new(shelf, folder.join("feed.runs"), num_rows, gone) }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.rows.path()
+    }
+
+    /// Rows written, published or not.
+    pub fn num_rows(&self) -> Result<u64, FileError> {
+        self.rows.num_rows()
+    }
+
+    /// Appends rows, the first of which gets number `row`.
+    pub fn append(&self, row: u64, runs: &[RunRow]) -> Result<(), FileError> {
+        let rows: Vec<Row> = runs.iter().map(encode).collect();
+        self.rows.append(row, &rows)
+    }
+
+    /// The rows `[start, end)`.
+    pub fn rows(&self, start: u64, end: u64) -> Result<Vec<RunRow>, FileError> {
+        Ok(self.rows.rows(start, end)?.iter().map(|row| decode(&row)).collect())
+    }
+
+    /// The runs that cover `[from, end)`, whole, at most `num_max` of them: the first one holds `from`.
+    pub fn covering(&self, from: FeedOffset, end: FeedOffset, num_max: usize) -> Result<Vec<RunRow>, FileError> {
+        if from >= end {
+            return Ok(Vec::new());
+        }
+        let num_rows = self.num_rows()?;
+        let start = self.rows.partition_point(num_rows, |row| decode(row).feed_base <= from)?.saturating_sub(1);
+        let stop = num_rows.min(start.saturating_add(num_max as u64));
+        let runs = self.rows(start, stop)?;
+        Ok(runs.into_iter().skip_while(|run| run.end() <= from).take_while(|run| run.feed_base < end).collect())
+    }
+
+    /// Where commit `commit` or, if it has no record here, the first one after it begins, below `end`; `end` if none does.
+    pub fn base_of(&self, commit: CommitNumber, end: FeedOffset) -> Result<FeedOffset, FileError> {
+        let num_rows = self.num_rows()?;
+        let number = self.rows.partition_point(num_rows, |row| decode(row).commit < commit)?;
+        if number == num_rows {
+            return Ok(end);
+        }
+        Ok(decode(&self.rows.row(number)?).feed_base.min(end))
+    }
+}
+
+impl RunRow {
+    /// One past the run's last feed offset.
+    pub fn end(&self) -> FeedOffset {
+        self.feed_base.plus(self.count)
+    }
+}
+
+fn encode(run: &RunRow) -> Row {
+    [run.commit.0 as u64, run.feed_base.0 as u64, run.log_base.0 as u64, run.count as u64]
+}
+
+fn decode(row: &Row) -> RunRow {
+    RunRow {
+        commit: CommitNumber(row[0] as i64),
+        feed_base: FeedOffset(row[1] as i64),
+        log_base: Offset(row[2] as i64),
+        count: row[3] as i64,
+    }
+}

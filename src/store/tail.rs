@@ -1,0 +1,170 @@
+//! A tail file: append-only, its end known from the state, its tail rewritten by replay.
+//!
+//! Bytes past the known end come from a group that a crash took back. They are cut when the file is
+//! first opened, before any of it is mapped. A file shorter than its known end has lost stored bytes.
+
+use std::io::{self, IoSlice};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bytes::Bytes;
+
+use crate::disk::{DiskFile, OpenMode};
+
+use super::error::FileError;
+use super::handles::{OpenFile, Slot};
+use super::shelf::Shelf;
+
+/// The end of a file that was complete before the last checkpoint: whatever its size says.
+pub const WHOLE: u64 = u64::MAX;
+
+/// See the module.
+pub struct TailFile {
+    shelf: Arc<Shelf>,
+    path: PathBuf,
+    slot: Arc<Slot>,
+    end: AtomicU64,
+    /// The file's size was held against the known end.
+    settled: AtomicBool,
+    pub(super) dirty: AtomicBool,
+    /// The file belongs to a deleted feed.
+    gone: Arc<AtomicBool>,
+}
+
+impl TailFile {
+    /// The file at `path` that holds `end` bytes; touches nothing.
+    pub fn new(shelf: Arc<Shelf>, path: PathBuf, end: u64, gone: Arc<AtomicBool>) -> Arc<TailFile> {
+        Arc::new(TailFile {
+            shelf,
+            path,
+            slot: Arc::default(),
+            end: AtomicU64::new(end),
+            settled: AtomicBool::new(false),
+            dirty: AtomicBool::new(false),
+            gone,
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// One past the last byte, written though not always synced.
+    pub fn end(self: &Arc<Self>) -> Result<u64, FileError> {
+        if self.end.load(Ordering::Acquire) == WHOLE {
+            self.open()?;
+        }
+        Ok(self.end.load(Ordering::Acquire))
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
+    /// Appends the parts at `position`, which must be the end.
+    pub fn append(self: &Arc<Self>, position: u64, parts: &[IoSlice<'_>]) -> Result<(), FileError> {
+        let end = self.end()?;
+        if position != end {
+            return Err(FileError::NotAtEnd { path: self.path.clone(), end, position });
+        }
+        let open = self.open_for_write()?;
+        open.file.write_all_vectored_at(parts, position).map_err(FileError::io(&self.path))?;
+        let written: usize = parts.iter().map(|part| part.len()).sum();
+        self.end.store(position + written as u64, Ordering::Release);
+        self.mark_dirty();
+        if position == 0 {
+            self.mark_names_dirty();
+        }
+        Ok(())
+    }
+
+    /// The bytes `[start, end)`, without a copy on a real disk. They must lie below the file's end.
+    pub fn slice(self: &Arc<Self>, start: u64, end: u64) -> Result<Bytes, FileError> {
+        let known = self.end()?;
+        assert!(start <= end && end <= known, "{}: {start}..{end} asked of {known} bytes", self.path.display());
+        if start == end {
+            return Ok(Bytes::new());
+        }
+        self.open()?.slice(start, end).map_err(FileError::io(&self.path))
+    }
+
+    /// Holds the file's size against its known end, and cuts what lies past it.
+    pub fn settle(self: &Arc<Self>) -> Result<(), FileError> {
+        let untouched = self.end.load(Ordering::Acquire) == 0;
+        if untouched && !self.shelf.disk.exists(&self.path).map_err(FileError::io(&self.path))? {
+            return Ok(());
+        }
+        self.open().map(drop)
+    }
+
+    /// Makes everything written so far durable; the file's name needs its folder synced as well.
+    pub fn sync(self: &Arc<Self>) -> Result<(), FileError> {
+        match self.open().and_then(|open| open.file.sync_data().map_err(FileError::io(&self.path))) {
+            Err(error) if error.is_absence() && self.is_gone() => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn open(self: &Arc<Self>) -> Result<Arc<OpenFile>, FileError> {
+        self.open_as(OpenMode::Write)
+    }
+
+    fn open_for_write(self: &Arc<Self>) -> Result<Arc<OpenFile>, FileError> {
+        let new = self.end.load(Ordering::Acquire) == 0;
+        self.open_as(if new { OpenMode::Create } else { OpenMode::Write })
+    }
+
+    fn open_as(self: &Arc<Self>, mode: OpenMode) -> Result<Arc<OpenFile>, FileError> {
+        self.shelf.handles.get(&self.slot, || {
+            let file = match self.shelf.disk.open(&self.path, mode) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(self.missing()),
+                Err(source) => return Err(FileError::Io { path: self.path.clone(), source }),
+            };
+            if !self.settled.load(Ordering::Acquire) {
+                self.settle_open(&*file)?;
+                self.settled.store(true, Ordering::Release);
+            }
+            Ok(file)
+        })
+    }
+
+    fn settle_open(self: &Arc<Self>, file: &dyn DiskFile) -> Result<(), FileError> {
+        let size = file.size().map_err(FileError::io(&self.path))?;
+        let expected = self.end.load(Ordering::Acquire);
+        if expected == WHOLE {
+            self.end.store(size, Ordering::Release);
+            return Ok(());
+        }
+        if size < expected {
+            return Err(FileError::Short { path: self.path.clone(), size, expected });
+        }
+        if size > expected {
+            file.set_size(expected).map_err(FileError::io(&self.path))?;
+            // The cut must be durable before the file can become a sealed one, of which only the size tells the end.
+            self.mark_dirty();
+        }
+        Ok(())
+    }
+
+    fn missing(&self) -> FileError {
+        let end = self.end.load(Ordering::Acquire);
+        FileError::Missing { path: self.path.clone(), expected: if end == WHOLE { 1 } else { end } }
+    }
+
+    /// The file's name, and its folder's, may be new. Even if the file was there already: a crash may have left it
+    /// without making its name durable.
+    fn mark_names_dirty(&self) {
+        for folder in self.path.ancestors().skip(1).take(2) {
+            self.shelf.dirty.add_folder(folder.to_owned(), self.gone.clone());
+        }
+    }
+
+    /// After the write, never before: a checkpoint between the two would clear the mark without syncing the write.
+    fn mark_dirty(self: &Arc<Self>) {
+        if !self.dirty.swap(true, Ordering::AcqRel) {
+            self.shelf.dirty.add_file(self.clone());
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The stored files on a faulty disk.

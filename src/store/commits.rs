@@ -10,7 +10,7 @@ use bytes::Bytes;
 use crate::model::{CommitNumber, CommitRow, StreamId, Timestamp};
 
 use super::error::FileError;
-use super::rows::{Row, RowFile};
+use super::rows::{Row, RowFile, Rows};
 use super::shelf::Shelf;
 use super::tail::TailFile;
 
@@ -97,6 +97,12 @@ impl Commits {
     fn position_of(&self, commit: CommitNumber) -> Result<u64, FileError> {
         if commit.0 as u64 == self.rows.num_rows()? { self.log.end() } else { Ok(self.row(commit)?.position) }
     }
+}
+
+/// The rows in `bytes`, from commit 0 on.
+pub fn decode_all(bytes: Bytes) -> impl Iterator<Item = CommitRow> {
+    let rows = Rows::new(bytes);
+    (0..rows.len()).map(move |index| decode(CommitNumber(index as i64), &rows.at(index)))
 }
 
 fn encode(row: &CommitRow) -> Row {

@@ -43,6 +43,11 @@ impl Directory {
         &self.folder
     }
 
+    #[cfg(test)]
+    pub fn shelf(&self) -> &Shelf {
+        &self.shelf
+    }
+
     pub fn feed(&self, feed: FeedId) -> Option<Arc<FeedFiles>> {
         self.feeds.read().unwrap_or_else(PoisonError::into_inner).get(&feed).cloned()
     }

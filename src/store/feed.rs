@@ -8,7 +8,7 @@ use crate::model::{FeedId, FeedOffset, Offset, PartitionId, RunRow, Timestamp};
 
 use super::commits::Commits;
 use super::error::{FileError, ReadError};
-use super::log::{Log, LogEnd, LogSlice};
+use super::log::{Log, LogEnd, LogSlice, RecordTime};
 use super::runs::Runs;
 use super::segment::{Placed, Segment};
 use super::shelf::Shelf;
@@ -120,9 +120,9 @@ impl PartitionFiles {
         self.log.read(from, end, bytes_max)
     }
 
-    /// See [`Log::batch_at_time`].
-    pub fn batch_at_time(&self, time: Timestamp, end: Offset) -> Result<Option<LogSlice>, ReadError> {
-        self.log.batch_at_time(time, end)
+    /// See [`Log::find_time`].
+    pub fn find_time(&self, time: Timestamp, end: Offset, decoded_bytes_max: usize) -> Result<Option<RecordTime>, ReadError> {
+        self.log.find_time(time, end, decoded_bytes_max)
     }
 
     /// See [`Log::max_timestamp`].

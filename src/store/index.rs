@@ -24,7 +24,7 @@ const ROW_BYTES: usize = 24;
 const INTERVAL_BYTES: u64 = 4096;
 
 /// A batch's place: where a scan for an offset, a time or a position may start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IndexRow {
     pub offset: Offset,
     /// The greatest timestamp of all batches before this one.
@@ -86,6 +86,18 @@ impl Index {
     /// The last row before which every timestamp is less than `time`.
     pub fn before_time(&self, time: Timestamp) -> Option<IndexRow> {
         self.last_where(|row| row.max_before < time)
+    }
+
+    /// True when this index, of a whole segment, has no row that contradicts `row` of another one of the same segment.
+    pub fn max_before_is(&self, row: &IndexRow) -> bool {
+        self.at_position(row.position, Offset(i64::MAX)).is_none_or(|own| {
+            if own.position == row.position { own == *row } else { own.max_before <= row.max_before && own.offset < row.offset }
+        })
+    }
+
+    /// Where a row lies in the file.
+    pub fn byte_of_row(number: usize) -> u64 {
+        (HEADER_BYTES + number * ROW_BYTES) as u64
     }
 
     pub fn num_rows(&self) -> usize {

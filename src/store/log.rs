@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use bytes::Bytes;
 
+use crate::batch::{BatchError, records};
 use crate::model::{Offset, Timestamp};
 
 use super::error::{FileError, ReadError};
@@ -33,6 +34,13 @@ pub struct LogSlice {
     /// Where `bytes` lies: the segment that starts at this offset, at this byte.
     pub segment: Offset,
     pub position: u64,
+}
+
+/// A record found by its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordTime {
+    pub offset: Offset,
+    pub timestamp: Timestamp,
 }
 
 /// See the module.
@@ -66,14 +74,18 @@ impl Log {
         Ok(LogSlice { bytes: Bytes::new(), base_offset: from, next_offset: from, segment: from, position: 0 })
     }
 
-    /// The first batch below `end` that holds a timestamp of `time` or later, alone.
-    pub fn batch_at_time(&self, time: Timestamp, end: Offset) -> Result<Option<LogSlice>, ReadError> {
-        for segment in self.segments()? {
-            if segment.base >= end {
-                break;
-            }
-            if let Some(span) = segment.find_time(time, end)? {
-                return Ok(Some(slice_of(&segment, span, span)?));
+    /// The first record below `end` with a timestamp of `time` or later. Looks for it as Kafka does: by segment, by index, by
+    /// batch, and then among the batch's records, of which at most `decoded_bytes_max` are decompressed.
+    pub fn find_time(&self, time: Timestamp, end: Offset, decoded_bytes_max: usize) -> Result<Option<RecordTime>, ReadError> {
+        for segment in self.segments()?.iter().filter(|segment| segment.base < end) {
+            let mut next = segment.find_time(time, Offset(i64::MIN), end)?;
+            while let Some(span) = next {
+                let found = record_from(segment, span, time, decoded_bytes_max)?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+                // The header's greatest timestamp belongs to no record that is left.
+                next = segment.find_time(time, span.end_offset, end)?;
             }
         }
         Ok(None)
@@ -162,12 +174,11 @@ impl Log {
         };
         let mut segments = Vec::new();
         for name in names {
-            match base_of(&name) {
-                Some(base) if base < self.end.segment => segments.push(self.segment(base, WHOLE)),
-                Some(base) if base == self.end.segment && self.end.position > 0 => (),
-                Some(_) => self.remove(&name)?,
-                None if name.ends_with(".index.tmp") => self.remove(&name)?,
-                None => (),
+            let Some(base) = base_of(&name) else { continue };
+            if name.ends_with(".tmp") || base > self.end.segment || self.end.position == 0 {
+                self.remove(&name)?;
+            } else if base < self.end.segment && name.ends_with(".log") {
+                segments.push(self.segment(base, WHOLE));
             }
         }
         segments.iter().for_each(|segment| segment.seal());
@@ -197,8 +208,26 @@ fn slice_of(segment: &Segment, first: Span, last: Span) -> Result<LogSlice, File
     })
 }
 
-/// The base offset in the name of a segment's log.
-fn base_of(name: &str) -> Option<Offset> {
-    let digits = name.strip_suffix(".log")?;
-    (digits.len() == 20).then(|| digits.parse().ok().map(Offset)).flatten()
+fn record_from(
+    segment: &Segment,
+    span: Span,
+    time: Timestamp,
+    decoded_bytes_max: usize,
+) -> Result<Option<RecordTime>, FileError> {
+    let damaged = |error: BatchError| FileError::damaged(segment.path(), span.position, error.to_string());
+    let records = records(&segment.bytes(span.position, span.end())?, decoded_bytes_max).map_err(damaged)?;
+    for record in &records {
+        let record = record.map_err(damaged)?;
+        if record.timestamp >= time.0 {
+            return Ok(Some(RecordTime { offset: Offset(record.offset), timestamp: Timestamp(record.timestamp) }));
+        }
+    }
+    Ok(None)
+}
+
+/// The base offset in the name of a segment's log, of its index, or of one in the making.
+pub fn base_of(name: &str) -> Option<Offset> {
+    let (digits, kind) = name.split_once('.')?;
+    let ours = digits.len() == 20 && matches!(kind, "log" | "index" | "index.tmp");
+    ours.then(|| digits.parse().ok().map(Offset)).flatten()
 }

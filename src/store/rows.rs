@@ -86,12 +86,13 @@ impl RowFile {
 }
 
 impl Rows {
-    pub fn len(&self) -> usize {
-        self.bytes.len() / ROW_BYTES as usize
+    /// The rows in `bytes`, from number 0 on.
+    pub fn new(bytes: Bytes) -> Rows {
+        Rows { bytes, first: 0 }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+    pub fn len(&self) -> usize {
+        self.bytes.len() / ROW_BYTES as usize
     }
 
     pub fn at(&self, index: usize) -> Row {

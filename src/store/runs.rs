@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use bytes::Bytes;
+
 use crate::model::{CommitNumber, FeedOffset, Offset, RunRow};
 
 use super::error::FileError;
-use super::rows::{Row, RowFile};
+use super::rows::{Row, RowFile, Rows};
 use super::shelf::Shelf;
 
 /// See the module.
@@ -68,6 +70,12 @@ impl RunRow {
     pub fn end(&self) -> FeedOffset {
         self.feed_base.plus(self.count)
     }
+}
+
+/// The rows in `bytes`.
+pub fn decode_all(bytes: Bytes) -> impl Iterator<Item = RunRow> {
+    let rows = Rows::new(bytes);
+    (0..rows.len()).map(move |index| decode(&rows.at(index)))
 }
 
 fn encode(run: &RunRow) -> Row {

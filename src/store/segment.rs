@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 
+use crate::batch::{BatchHeader, checksum};
 use crate::disk::OpenMode;
 use crate::model::{Offset, Timestamp};
 
@@ -18,9 +19,6 @@ use super::index::Index;
 use super::span::{Span, Walk};
 use super::shelf::Shelf;
 use super::tail::TailFile;
-
-/// Bytes that a batch's checksum covers start here; the checksum itself lies in the four bytes before.
-const CRC_FROM: usize = 21;
 
 /// See the module.
 pub struct Segment {
@@ -159,10 +157,10 @@ impl Segment {
         Ok(last)
     }
 
-    /// The first batch below `end` that may hold a record of `time` or later.
-    pub fn find_time(self: &Arc<Self>, time: Timestamp, end: Offset) -> Result<Option<Span>, FileError> {
+    /// The first batch in `[from, end)` that may hold a record of `time` or later.
+    pub fn find_time(self: &Arc<Self>, time: Timestamp, from: Offset, end: Offset) -> Result<Option<Span>, FileError> {
         let found = self.with_index(|index| {
-            let start = index.before_time(time).map_or(0, |row| row.position);
+            let start = index.before_time(time).max(index.at_offset(from)).map_or(0, |row| row.position);
             (index.max_timestamp >= time).then_some((start, index.covered))
         })?;
         let Some((start, stop)) = found else { return Ok(None) };
@@ -171,7 +169,7 @@ impl Segment {
             if span.end_offset > end {
                 return Ok(None);
             }
-            if span.max_timestamp >= time {
+            if span.max_timestamp >= time && span.base_offset >= from {
                 return Ok(Some(span));
             }
         }
@@ -299,8 +297,8 @@ impl Segment {
             return Err(damaged(format!("offset {} where {expected} is next", span.base_offset)));
         }
         let batch = self.file.slice(span.position, span.end())?;
-        let stored = u32::from_be_bytes([batch[17], batch[18], batch[19], batch[20]]);
-        if crc32c::crc32c(&batch[CRC_FROM..]) != stored {
+        let header = BatchHeader::parse(&batch).map_err(|error| damaged(error.to_string()))?;
+        if checksum(&batch) != header.crc {
             return Err(damaged(format!("the checksum of the batch at offset {} does not hold", span.base_offset)));
         }
         Ok(())

@@ -1,18 +1,16 @@
 //! Walks the batches of a stored log by their headers, without looking at records.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::batch::{BatchHeader, HEADER_LEN};
 use crate::model::{Offset, Timestamp};
 
 use super::error::FileError;
 use super::tail::TailFile;
 
-/// The bytes of a record batch before its records.
-pub const BATCH_HEADER_BYTES: u64 = 61;
-/// What the length field does not count: the base offset and the length itself.
-const LENGTH_FROM: i64 = 12;
 /// One step of a walk.
 const STEP_BYTES: u64 = 64 << 10;
 
@@ -33,39 +31,50 @@ impl Span {
         self.position + self.num_bytes
     }
 
-    /// Reads a header (61 bytes or more) that stands at `position`.
-    pub fn parse(header: &[u8], position: u64) -> Result<Span, &'static str> {
-        let length = i64::from(i32::from_be_bytes(array(header, 8)));
-        let base = i64::from_be_bytes(array(header, 0));
-        let last_delta = i32::from_be_bytes(array(header, 23));
-        if header[16] != 2 {
-            return Err("not a batch of format 2");
-        }
-        if length + LENGTH_FROM < BATCH_HEADER_BYTES as i64 || last_delta < 0 || base < 0 {
-            return Err("impossible length or offset");
+    /// Reads the header that stands at `position`.
+    pub fn parse(bytes: &[u8], position: u64) -> Result<Span, String> {
+        let header = BatchHeader::parse(bytes).map_err(|error| error.to_string())?;
+        if header.base_offset < 0 || header.last_offset_delta < 0 {
+            return Err(format!("offsets {} + {}", header.base_offset, header.last_offset_delta));
         }
         Ok(Span {
             position,
-            num_bytes: (length + LENGTH_FROM) as u64,
-            base_offset: Offset(base),
-            end_offset: Offset(base).plus(i64::from(last_delta) + 1),
-            max_timestamp: Timestamp(i64::from_be_bytes(array(header, 35))),
+            num_bytes: header.total_len() as u64,
+            base_offset: Offset(header.base_offset),
+            end_offset: Offset(header.next_offset()),
+            max_timestamp: Timestamp(header.max_timestamp),
         })
     }
 }
 
+/// A file that batches are read from.
+pub trait Source {
+    fn path(&self) -> &Path;
+    fn slice(&self, start: u64, end: u64) -> Result<Bytes, FileError>;
+}
+
+impl Source for Arc<TailFile> {
+    fn path(&self) -> &Path {
+        TailFile::path(self)
+    }
+
+    fn slice(&self, start: u64, end: u64) -> Result<Bytes, FileError> {
+        TailFile::slice(self, start, end)
+    }
+}
+
 /// The batches in `[position, end)` of a file, one after another.
-pub struct Walk<'a> {
-    file: &'a Arc<TailFile>,
+pub struct Walk<'a, S> {
+    file: &'a S,
     position: u64,
     end: u64,
     step: Bytes,
     step_at: u64,
 }
 
-impl<'a> Walk<'a> {
+impl<'a, S: Source> Walk<'a, S> {
     /// A walk that starts at `position`, where a batch starts, and ends at `end`, where one ends.
-    pub fn new(file: &'a Arc<TailFile>, position: u64, end: u64) -> Walk<'a> {
+    pub fn new(file: &'a S, position: u64, end: u64) -> Walk<'a, S> {
         Walk { file, position, end, step: Bytes::new(), step_at: position }
     }
 
@@ -74,10 +83,10 @@ impl<'a> Walk<'a> {
         if self.position == self.end {
             return Ok(None);
         }
-        let damaged = |what| FileError::damaged(self.file.path(), self.position, what);
-        let header_end = self.position + BATCH_HEADER_BYTES;
+        let damaged = |what: String| FileError::damaged(self.file.path(), self.position, what);
+        let header_end = self.position + HEADER_LEN as u64;
         if header_end > self.end {
-            return Err(damaged("the log ends inside a batch header"));
+            return Err(damaged("the log ends inside a batch header".to_owned()));
         }
         if header_end > self.step_at + self.step.len() as u64 {
             self.step = self.file.slice(self.position, self.end.min(self.position + STEP_BYTES))?;
@@ -86,15 +95,9 @@ impl<'a> Walk<'a> {
         let header = &self.step[(self.position - self.step_at) as usize..];
         let span = Span::parse(header, self.position).map_err(damaged)?;
         if span.end() > self.end {
-            return Err(damaged("the batch's length reaches past the end of the log"));
+            return Err(damaged(format!("a batch of {} bytes reaches past the end of the log", span.num_bytes)));
         }
         self.position = span.end();
         Ok(Some(span))
     }
-}
-
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let mut array = [0; N];
-    array.copy_from_slice(&bytes[at..at + N]);
-    array
 }

@@ -49,6 +49,6 @@ impl Streams {
 
     /// The first event at or after `time`; `end` if there is none.
     pub fn first_from(&self, time: Timestamp, end: i64) -> Result<i64, FileError> {
-        Ok(self.segment.find_time(time, Offset(end))?.map_or(end, |span| span.base_offset.0))
+        Ok(self.segment.find_time(time, Offset(0), Offset(end))?.map_or(end, |span| span.base_offset.0))
     }
 }

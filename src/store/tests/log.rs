@@ -1,0 +1,149 @@
+//! Reading a log: by offset, by time, over segments, after restarts, with damaged and missing indexes.
+
+use super::*;
+use crate::disk::{Disk, OpenMode};
+use crate::store::{FileError, ReadError};
+
+/// Batches of 1 to 4 records in segments of 40 batches; returns the batches by base offset.
+fn filled() -> (Fixture, Vec<(i64, Bytes)>) {
+    let mut fixture = Fixture::new();
+    let mut batches = Vec::new();
+    for number in 0..200_i64 {
+        let base = fixture.end.0;
+        let timestamps: Vec<i64> = (0..=number % 4).map(|index| 1000 + (base + index) * 10).collect();
+        batches.push((base, fixture.append(&timestamps, number > 0 && number % 40 == 0)));
+    }
+    (fixture, batches)
+}
+
+/// Every read, from every offset, of several sizes, gives what was appended.
+fn check_reads(fixture: &Fixture, batches: &[(i64, Bytes)]) {
+    let partition = fixture.partition();
+    for from in 0..fixture.end.0 {
+        for bytes_max in [1, 500, 5_000, 1 << 20] {
+            let slice = partition.read(Offset(from), fixture.end, bytes_max).unwrap();
+            let first = batches.partition_point(|(base, _)| *base <= from) - 1;
+            assert_eq!(slice.base_offset.0, batches[first].0);
+            assert!(slice.bytes.len() <= bytes_max || slice.bytes.len() == batches[first].1.len());
+            let num = batches.iter().take_while(|(base, _)| *base < slice.next_offset.0).count();
+            let expected: Vec<u8> = batches[first..num].iter().flat_map(|(_, batch)| batch.to_vec()).collect();
+            assert_eq!(slice.bytes, expected);
+            // The next batch would not have fitted, or lies in the next segment.
+            if let Some((_, next)) = batches.get(num).filter(|_| num % 40 != 0) {
+                assert!(slice.bytes.len() + next.len() > bytes_max, "{from} {bytes_max}");
+            }
+        }
+    }
+    assert!(partition.read(fixture.end, fixture.end, 100).unwrap().bytes.is_empty());
+}
+
+#[test]
+fn reads_are_whole_batches_from_the_one_that_holds_the_offset() {
+    let (fixture, batches) = filled();
+    check_reads(&fixture, &batches);
+}
+
+#[test]
+fn a_read_never_passes_its_end() {
+    let (fixture, batches) = filled();
+    let partition = fixture.partition();
+    for end in (1..batches.len()).map(|index| batches[index].0) {
+        let mut from = Offset(0);
+        while from < Offset(end) {
+            let slice = partition.read(from, Offset(end), 3_000).unwrap();
+            assert!(slice.next_offset <= Offset(end) && slice.next_offset > from);
+            from = slice.next_offset;
+        }
+        assert_eq!(from, Offset(end));
+    }
+}
+
+#[test]
+fn a_restart_reads_the_same_with_or_without_indexes() {
+    let (fixture, batches) = filled();
+    let fixture = fixture.reopened();
+    check_reads(&fixture, &batches);
+    fixture.directory.feed(FEED).unwrap();
+    let fixture = fixture.reopened();
+    check_reads(&fixture, &batches);
+}
+
+#[test]
+fn stored_indexes_serve_after_a_restart_and_damaged_ones_are_rebuilt() {
+    let (fixture, batches) = filled();
+    check_reads(&fixture, &batches);
+    fixture.directory.shelf().tidy_indexes().unwrap();
+    let index = segment_path(batches[40].0, "index");
+    assert!(fixture.disk.exists(&index).unwrap());
+    let fixture = fixture.reopened();
+    check_reads(&fixture, &batches);
+    let fixture = fixture.reopened();
+    let file = fixture.disk.open(&index, OpenMode::Write).unwrap();
+    file.write_all_at(&[0xff], 60).unwrap();
+    check_reads(&fixture, &batches);
+}
+
+#[test]
+fn what_lies_past_the_known_end_is_cut_and_later_segments_removed() {
+    let (mut fixture, batches) = filled();
+    let (end, log) = (fixture.end, fixture.log);
+    let size = log.position;
+    fixture.append(&[9; 7], false);
+    fixture.append(&[9; 7], true);
+    let later = segment_path(fixture.log.segment.0, "log");
+    let fixture = Fixture::on(fixture.disk.kill_image(), end, log);
+    check_reads(&fixture, &batches);
+    assert!(!fixture.disk.exists(&later).unwrap());
+    let active = fixture.disk.open(&segment_path(log.segment.0, "log"), OpenMode::Read).unwrap();
+    assert_eq!(active.size().unwrap(), size);
+}
+
+#[test]
+fn a_file_that_lost_bytes_is_an_error_that_names_it() {
+    let (fixture, _) = filled();
+    let path = segment_path(fixture.log.segment.0, "log");
+    let fixture = fixture.reopened();
+    fixture.disk.open(&path, OpenMode::Write).unwrap().set_size(fixture.log.position - 1).unwrap();
+    let error = fixture.partition().read(Offset(0), fixture.end, 100).unwrap_err();
+    assert!(matches!(&error, ReadError::File(FileError::Short { path: found, .. }) if *found == path), "{error}");
+}
+
+#[test]
+fn a_flipped_bit_is_found_when_the_index_is_rebuilt() {
+    let (fixture, batches) = filled();
+    let position: usize = batches[..7].iter().map(|(_, batch)| batch.len()).sum();
+    let fixture = fixture.reopened();
+    let file = fixture.disk.open(&segment_path(0, "log"), OpenMode::Write).unwrap();
+    file.write_all_at(&[0xee], position as u64 + 100).unwrap();
+    let error = fixture.partition().read(Offset(0), fixture.end, 100).unwrap_err();
+    match error {
+        ReadError::File(FileError::Damaged { path, at, .. }) => {
+            assert_eq!((path, at), (segment_path(0, "log"), position as u64));
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn times_are_found_record_by_record() {
+    let (fixture, _) = filled();
+    let partition = fixture.partition();
+    for offset in 0..fixture.end.0 {
+        for (time, expected) in [(1000 + offset * 10, offset), (1000 + offset * 10 - 3, offset)] {
+            let found = partition.find_time(Timestamp(time), fixture.end, 1 << 20).unwrap().unwrap();
+            assert_eq!((found.offset.0, found.timestamp.0), (expected, 1000 + expected * 10));
+        }
+    }
+    let last = Timestamp(1000 + (fixture.end.0 - 1) * 10);
+    assert_eq!(partition.find_time(Timestamp(last.0 + 1), fixture.end, 1 << 20).unwrap(), None);
+    assert_eq!(partition.max_timestamp(fixture.end).unwrap(), Some(last));
+}
+
+#[test]
+fn few_files_stay_open_and_slices_outlive_them() {
+    let (fixture, batches) = filled();
+    let first = fixture.partition().read(Offset(0), fixture.end, 1 << 20).unwrap();
+    check_reads(&fixture, &batches);
+    assert!(fixture.directory.shelf().handles.num_open() <= 4);
+    assert_eq!(first.bytes[..batches[0].1.len()], batches[0].1);
+}

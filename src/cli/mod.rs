@@ -6,6 +6,7 @@
 mod args;
 pub mod client;
 mod config;
+mod inspect;
 mod log;
 mod output;
 
@@ -30,6 +31,8 @@ struct Cli {
 enum Command {
     /// Show every config: its value and where it comes from
     Config(config::Args),
+    /// Show and verify what a data folder holds; the broker must be stopped
+    Inspect(inspect::InspectArgs),
 }
 
 /// Runs the command of the process' arguments.
@@ -40,6 +43,7 @@ pub fn main() -> ExitCode {
     }
     match command {
         Command::Config(args) => config::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
     }
 }
 

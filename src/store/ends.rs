@@ -2,13 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{FeedId, State};
+use crate::model::{FeedId, Feed, Partition, State};
 
 use super::feed::{FeedEnds, PartitionEnds};
 use super::log::LogEnd;
 
 /// The ends of all feeds' files.
 pub fn ends_of(state: &State) -> BTreeMap<FeedId, FeedEnds> {
-    let _ = (state, LogEnd::default(), PartitionEnds::default());
-    BTreeMap::new()
+    state.feeds().map(|feed| (feed.id(), ends_of_feed(feed))).collect()
+}
+
+fn ends_of_feed(feed: &Feed) -> FeedEnds {
+    FeedEnds {
+        num_commits: feed.next_commit().0 as u64,
+        commits_bytes: feed.commits_bytes(),
+        streams_bytes: feed.stream_events().bytes,
+        partitions: feed.partitions().iter().map(ends_of_partition).collect(),
+    }
+}
+
+fn ends_of_partition(partition: &Partition) -> PartitionEnds {
+    let segment = partition.segment();
+    PartitionEnds { log: LogEnd { segment: segment.base, position: segment.bytes }, num_runs: partition.num_runs() }
 }

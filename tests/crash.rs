@@ -1,0 +1,142 @@
+//! Crashes: a store on a disk that loses power, at every write and sync of many histories, must come back with
+//! everything that was acknowledged, byte for byte, and with nothing but what was asked of it.
+
+#[path = "crash/contents.rs"]
+mod contents;
+#[path = "crash/history.rs"]
+mod history;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use history::{Point, Ran, open, run};
+use streamstack::disk::{CrashPolicy, FaultyDisk};
+use streamstack::store::{Durability, Opened};
+
+/// Opens an image and sees to it that it is at one of the points. Returns which.
+fn check_image(image: &FaultyDisk, durability: Durability, allowed: &[Point], told: &str) -> Opened {
+    let opened = open(image, durability).unwrap_or_else(|error| panic!("{told}: {error}"));
+    let point = allowed.iter().find(|point| point.lsn == opened.lsn);
+    let point = point.unwrap_or_else(|| {
+        let lsns: Vec<u64> = allowed.iter().map(|point| point.lsn.0).collect();
+        panic!("{told}: recovered to {}, allowed are {lsns:?}", opened.lsn)
+    });
+    assert!(point.state == opened.state, "{told}: the state at {} is another one", opened.lsn);
+    point.contents.check(&opened.store, &opened.state);
+    opened
+}
+
+/// A crash at operation `number` of a history: where may it come back to?
+struct Crash {
+    disk: FaultyDisk,
+    ran: Ran,
+    told: String,
+}
+
+impl Crash {
+    fn at(number: u64, durability: Durability, seed: u64, num_groups: usize) -> Crash {
+        let disk = FaultyDisk::new();
+        disk.crash_at(number);
+        let ran = run(&disk, durability, seed, num_groups);
+        Crash { disk, ran, told: format!("seed {seed}, crash at operation {number}") }
+    }
+
+    /// The last acknowledged point, and the one in flight.
+    fn acknowledged(&self) -> &[Point] {
+        &self.ran.points[self.ran.num_acknowledged - 1..]
+    }
+}
+
+fn num_ops(durability: Durability, seed: u64, num_groups: usize) -> u64 {
+    let disk = FaultyDisk::new();
+    let ran = run(&disk, durability, seed, num_groups);
+    assert_eq!(ran.num_acknowledged, num_groups + 1);
+    disk.num_ops()
+}
+
+/// Runs `check` for every operation of the histories of `seeds`, on two threads.
+fn at_every_operation(
+    durability: Durability,
+    seeds: std::ops::Range<u64>,
+    num_groups: usize,
+    check: impl Fn(&Crash, u64) + Sync,
+) {
+    let crashes: Vec<(u64, u64)> = seeds
+        .flat_map(|seed| (1..=num_ops(durability, seed, num_groups)).map(move |number| (seed, number)))
+        .collect();
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((seed, number)) = crashes.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                    check(&Crash::at(*number, durability, *seed, num_groups), *number);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn power_loss_at_every_operation_loses_nothing_acknowledged() {
+    let num_images = AtomicU64::new(0);
+    at_every_operation(Durability::Fsync, 0..8, 40, |crash, number| {
+        let policies = [CrashPolicy::DropAll, CrashPolicy::KeepAll];
+        let seeded = (0..4).map(|draw| CrashPolicy::Seeded(number * 100 + draw));
+        for policy in policies.into_iter().chain(seeded) {
+            let told = format!("{}, {policy:?}", crash.told);
+            let image = crash.disk.crash_image(policy);
+            let opened = check_image(&image, Durability::Fsync, crash.acknowledged(), &told);
+            let lsn = opened.lsn;
+            drop(opened);
+            // What was served once is served again, though the power fails right after the start.
+            let again = image.crash_image(CrashPolicy::DropAll);
+            let again = check_image(&again, Durability::Fsync, crash.acknowledged(), &format!("{told}, again"));
+            assert_eq!(again.lsn, lsn, "{told}: the second start comes back elsewhere");
+            num_images.fetch_add(2, Ordering::Relaxed);
+        }
+    });
+    let num_images = num_images.into_inner();
+    println!("{num_images} crash images recovered");
+    assert!(num_images >= 10_000, "{num_images}");
+}
+
+#[test]
+fn a_crash_during_recovery_changes_nothing() {
+    let num_images = AtomicU64::new(0);
+    at_every_operation(Durability::Fsync, 100..101, 30, |crash, number| {
+        let image = crash.disk.crash_image(CrashPolicy::Seeded(number));
+        let before = image.num_ops();
+        let undisturbed = image.kill_image();
+        let lsn = check_image(&undisturbed, Durability::Fsync, crash.acknowledged(), &crash.told).lsn;
+        // Every third, starting anywhere: all of them are met over the operations of the history.
+        for number in (before + 1 + number % 3..=before + undisturbed.num_ops()).step_by(3) {
+            let disturbed = image.kill_image();
+            disturbed.crash_at(number);
+            let told = format!("{}, then at operation {number} of the start", crash.told);
+            if open(&disturbed, Durability::Fsync).is_ok() {
+                break;
+            }
+            let disturbed = disturbed.crash_image(CrashPolicy::Seeded(number));
+            let opened = check_image(&disturbed, Durability::Fsync, crash.acknowledged(), &told);
+            // A group in flight may be there or not, but what was decided once stays.
+            assert!(opened.lsn <= lsn.max(crash.acknowledged()[0].lsn), "{told}");
+            num_images.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    println!("{} crash images of recoveries recovered", num_images.into_inner());
+}
+
+#[test]
+fn a_killed_process_loses_nothing_acknowledged_without_syncs_either() {
+    let num_images = AtomicU64::new(0);
+    at_every_operation(Durability::Os, 200..203, 40, |crash, number| {
+        let image = crash.disk.kill_image();
+        check_image(&image, Durability::Os, crash.acknowledged(), &crash.told);
+        // A power loss may take groups back, but never from their middle.
+        let image = crash.disk.crash_image(CrashPolicy::Seeded(number));
+        check_image(&image, Durability::Os, &crash.ran.points, &crash.told);
+        let image = crash.disk.crash_image(CrashPolicy::DropAll);
+        check_image(&image, Durability::Os, &crash.ran.points, &crash.told);
+        num_images.fetch_add(3, Ordering::Relaxed);
+    });
+    println!("{} crash images recovered in os durability", num_images.into_inner());
+}

@@ -107,10 +107,12 @@ fn table(items: &[&Item], text: &mut String) {
             columns.push(name);
         }
     }
-    let heads = columns.iter().map(|name| name.to_uppercase()).chain(["FILE".to_owned(), "BYTE".to_owned(), String::new()]);
+    let heads =
+        columns.iter().map(|name| name.to_uppercase()).chain(["FILE".to_owned(), "BYTE".to_owned(), String::new()]);
     let mut rows: Vec<Vec<String>> = vec![heads.collect()];
     rows.extend(items.iter().map(|item| cells(item, &columns)));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(COLUMN_CHARS_MAX);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(COLUMN_CHARS_MAX);
     let widths: Vec<usize> = (0..=columns.len() + 2).map(width).collect();
     for row in &rows {
         let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
@@ -151,6 +153,9 @@ mod tests {
     #[test]
     fn json_names_file_and_byte() {
         let line: Value = serde_json::from_str(&json_line(&item(Kind::Index, Some("torn")))).unwrap();
-        assert_eq!(line, json!({"kind": "index", "file": "/data/x.index", "byte": 72, "rows": 7, "covered": 4096, "damage": "torn"}));
+        assert_eq!(
+            line,
+            json!({"kind": "index", "file": "/data/x.index", "byte": 72, "rows": 7, "covered": 4096, "damage": "torn"})
+        );
     }
 }

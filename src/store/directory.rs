@@ -85,7 +85,9 @@ impl Directory {
                 gathered.add(write);
                 Ok(())
             }
-            TailWrite::Runs { feed, partition, row, runs } => self.partition(*feed, *partition)?.append_runs(*row, runs),
+            TailWrite::Runs { feed, partition, row, runs } => {
+                self.partition(*feed, *partition)?.append_runs(*row, runs)
+            }
             TailWrite::Commit { feed, position, row, batch } => {
                 self.known(*feed)?.commits().append(*position, row, batch)
             }
@@ -151,10 +153,7 @@ impl Directory {
 /// True for writes that make or remove a feed or partitions. Their entry must be durable first: a folder that
 /// is not known to the state is refused at the next start, and a removed one does not come back.
 pub fn changes_folders(write: &TailWrite) -> bool {
-    matches!(
-        write,
-        TailWrite::FeedCreated { .. } | TailWrite::FeedDeleted { .. } | TailWrite::PartitionsAdded { .. }
-    )
+    matches!(write, TailWrite::FeedCreated { .. } | TailWrite::FeedDeleted { .. } | TailWrite::PartitionsAdded { .. })
 }
 
 pub fn feed_of(write: &TailWrite) -> FeedId {
@@ -187,7 +186,8 @@ struct Run {
 
 impl Gathered {
     fn add(&mut self, write: &TailWrite) {
-        let TailWrite::Batch { feed, partition, segment, position, base_offset, end_offset, max_timestamp, batch } = write
+        let TailWrite::Batch { feed, partition, segment, position, base_offset, end_offset, max_timestamp, batch } =
+            write
         else {
             return;
         };
@@ -200,7 +200,9 @@ impl Gathered {
         };
         let end = position + batch.len() as u64;
         // The last one first: most groups touch few partitions, and a partition's batches come together.
-        let same = |run: &&mut Run| (run.feed, run.partition, run.segment, run.end) == (*feed, *partition, *segment, *position);
+        let same = |run: &&mut Run| {
+            (run.feed, run.partition, run.segment, run.end) == (*feed, *partition, *segment, *position)
+        };
         match self.runs.iter_mut().rev().find(same) {
             Some(run) => {
                 run.batches.push(placed);

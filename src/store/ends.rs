@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{FeedId, Feed, Partition, State};
+use crate::model::{Feed, FeedId, Partition, State};
 
 use super::feed::{FeedEnds, PartitionEnds};
 use super::log::LogEnd;

@@ -70,10 +70,14 @@ pub enum StoreError {
     NoMeta { dir: PathBuf },
     #[error("{}: {what} is missing though the folder was in use: restore it from a backup", .dir.display())]
     Emptied { dir: PathBuf, what: &'static str },
-    #[error("no manifest can be used ({newest}); the older ones need journal entries that are gone: restore the manifest from a backup")]
+    #[error(
+        "no manifest can be used ({newest}); the older ones need journal entries that are gone: restore the manifest from a backup"
+    )]
     NoManifest { newest: String },
     #[error("{} belongs to no feed that the manifest or the journal knows: they are not those of this data; restore them, or move the folder away", .path.display())]
     Unplaced { path: PathBuf },
-    #[error("the store takes nothing more, since an operation failed ({because}); restart to go on from what is on the disk")]
+    #[error(
+        "the store takes nothing more, since an operation failed ({because}); restart to go on from what is on the disk"
+    )]
     Poisoned { because: String },
 }

@@ -121,7 +121,12 @@ impl PartitionFiles {
     }
 
     /// See [`Log::find_time`].
-    pub fn find_time(&self, time: Timestamp, end: Offset, decoded_bytes_max: usize) -> Result<Option<RecordTime>, ReadError> {
+    pub fn find_time(
+        &self,
+        time: Timestamp,
+        end: Offset,
+        decoded_bytes_max: usize,
+    ) -> Result<Option<RecordTime>, ReadError> {
         self.log.find_time(time, end, decoded_bytes_max)
     }
 

@@ -91,7 +91,11 @@ impl Index {
     /// True when this index, of a whole segment, has no row that contradicts `row` of another one of the same segment.
     pub fn max_before_is(&self, row: &IndexRow) -> bool {
         self.at_position(row.position, Offset(i64::MAX)).is_none_or(|own| {
-            if own.position == row.position { own == *row } else { own.max_before <= row.max_before && own.offset < row.offset }
+            if own.position == row.position {
+                own == *row
+            } else {
+                own.max_before <= row.max_before && own.offset < row.offset
+            }
         })
     }
 

@@ -76,7 +76,12 @@ impl Log {
 
     /// The first record below `end` with a timestamp of `time` or later. Looks for it as Kafka does: by segment, by index, by
     /// batch, and then among the batch's records, of which at most `decoded_bytes_max` are decompressed.
-    pub fn find_time(&self, time: Timestamp, end: Offset, decoded_bytes_max: usize) -> Result<Option<RecordTime>, ReadError> {
+    pub fn find_time(
+        &self,
+        time: Timestamp,
+        end: Offset,
+        decoded_bytes_max: usize,
+    ) -> Result<Option<RecordTime>, ReadError> {
         for segment in self.segments()?.iter().filter(|segment| segment.base < end) {
             let mut next = segment.find_time(time, Offset(i64::MIN), end)?;
             while let Some(span) = next {
@@ -169,7 +174,9 @@ impl Log {
     fn list(&self) -> Result<Vec<Arc<Segment>>, FileError> {
         let names = match self.shelf.disk.list(&self.folder) {
             Ok(names) => names,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && self.end == LogEnd::default() => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.end == LogEnd::default() => {
+                return Ok(Vec::new());
+            }
             Err(source) => return Err(FileError::Io { path: self.folder.clone(), source }),
         };
         let mut segments = Vec::new();

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::disk::{Disk, OpenMode};
+use crate::disk::Disk;
 
 use super::error::FileError;
 use super::manifest::{read_whole, write_whole};
@@ -65,19 +65,17 @@ impl Meta {
     }
 }
 
-/// True when the folder can be written; a read-only one is refused before anything is done in it.
-pub fn check_writable(disk: &dyn Disk, dir: &Path) -> Result<(), FileError> {
-    let path = dir.join(".lock");
-    disk.open(&path, OpenMode::Create).map(drop).map_err(FileError::io(&path))
-}
-
 fn parse(path: &Path, text: &str) -> Result<Meta, MetaError> {
     let foreign = |what: &str| MetaError::Foreign { path: path.to_owned(), what: what.to_owned() };
     let value = |key: &str| {
         let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-        lines.filter_map(|line| line.split_once('=')).find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
+        lines
+            .filter_map(|line| line.split_once('='))
+            .find(|(name, _)| name.trim() == key)
+            .map(|(_, value)| value.trim())
     };
-    let format = value("streamstack.format").ok_or_else(|| foreign("the folder of another program (no streamstack.format)"))?;
+    let format =
+        value("streamstack.format").ok_or_else(|| foreign("the folder of another program (no streamstack.format)"))?;
     let format: u32 = format.parse().map_err(|_| foreign("streamstack.format is not a number"))?;
     if format > FORMAT {
         return Err(MetaError::Newer { path: path.to_owned(), found: format });

@@ -108,7 +108,8 @@ impl Opening {
 
     fn read_state(&self, lsn: Lsn) -> Result<State, FileError> {
         let manifest = self.manifests.read(lsn)?;
-        State::decode(&manifest.state).map_err(|error| FileError::damaged(&self.manifests.path(lsn), 0, error.to_string()))
+        State::decode(&manifest.state)
+            .map_err(|error| FileError::damaged(&self.manifests.path(lsn), 0, error.to_string()))
     }
 
     fn run_from(self, lsn: Lsn, state: State, damaged: &[(Lsn, String)]) -> Result<Opened, StoreError> {
@@ -239,7 +240,8 @@ impl Replay<'_> {
 
 /// A folder that holds anything that is not ours, and no word of us, belongs to somebody else.
 fn refuse_foreign(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
-    const OURS: [&str; 6] = [LOCK_FILE, JOURNAL_FOLDER, MANIFEST_FOLDER, FEEDS_FOLDER, "meta.properties.tmp", "lost+found"];
+    const OURS: [&str; 6] =
+        [LOCK_FILE, JOURNAL_FOLDER, MANIFEST_FOLDER, FEEDS_FOLDER, "meta.properties.tmp", "lost+found"];
     let names = match disk.list(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         names => names.map_err(FileError::io(dir))?,
@@ -248,7 +250,10 @@ fn refuse_foreign(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     match names.into_iter().find(|name| !OURS.contains(&name.as_str())) {
-        Some(name) => Err(MetaError::Foreign { path: dir.to_owned(), what: format!("it holds {name:?} and no {META_FILE}") }.into()),
+        Some(name) => {
+            Err(MetaError::Foreign { path: dir.to_owned(), what: format!("it holds {name:?} and no {META_FILE}") }
+                .into())
+        }
         None => Ok(()),
     }
 }
@@ -363,7 +368,8 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().enumerate().fold(0_u32, |bits, (index, byte)| bits | u32::from(*byte) << (16 - 8 * index));
+        let bits =
+            chunk.iter().enumerate().fold(0_u32, |bits, (index, byte)| bits | u32::from(*byte) << (16 - 8 * index));
         for digit in 0..=chunk.len() {
             text.push(char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63]));
         }

@@ -68,7 +68,11 @@ impl RowFile {
     }
 
     /// The newest of the first `num_rows` rows that fulfils `holds`: its number and the row. Reads backward, in pieces.
-    pub fn last_where(&self, num_rows: u64, holds: impl Fn(u64, &Row) -> bool) -> Result<Option<(u64, Row)>, FileError> {
+    pub fn last_where(
+        &self,
+        num_rows: u64,
+        holds: impl Fn(u64, &Row) -> bool,
+    ) -> Result<Option<(u64, Row)>, FileError> {
         const PIECE_ROWS: u64 = 2048;
         let mut end = num_rows;
         while end > 0 {

@@ -16,8 +16,8 @@ use crate::model::{Offset, Timestamp};
 
 use super::error::FileError;
 use super::index::Index;
-use super::span::{Span, Walk};
 use super::shelf::Shelf;
+use super::span::{Span, Walk};
 use super::tail::TailFile;
 
 /// See the module.
@@ -110,7 +110,8 @@ impl Segment {
 
     /// The batch that holds `offset`, or the first one after it; none when there is none below `end`.
     pub fn find(self: &Arc<Self>, offset: Offset, end: Offset) -> Result<Option<Span>, FileError> {
-        let (start, stop) = self.with_index(|index| (index.at_offset(offset).map_or(0, |row| row.position), index.covered))?;
+        let (start, stop) =
+            self.with_index(|index| (index.at_offset(offset).map_or(0, |row| row.position), index.covered))?;
         let mut walk = Walk::new(&self.file, start, stop);
         while let Some(span) = walk.next()? {
             if span.end_offset > offset || span.base_offset >= end {
@@ -178,8 +179,8 @@ impl Segment {
 
     /// The greatest timestamp of the batches below `end`.
     pub fn max_timestamp(self: &Arc<Self>, end: Offset) -> Result<Option<Timestamp>, FileError> {
-        let (row, stop, next, max) = self
-            .with_index(|index| (index.at_offset(end), index.covered, index.next_offset, index.max_timestamp))?;
+        let (row, stop, next, max) =
+            self.with_index(|index| (index.at_offset(end), index.covered, index.next_offset, index.max_timestamp))?;
         if stop == 0 {
             return Ok(None);
         }

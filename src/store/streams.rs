@@ -37,7 +37,8 @@ impl Streams {
         let mut head = [0; 16];
         head.copy_from_slice(&batch[..16]);
         let (base_offset, end_offset) = (Offset(event), Offset(event + 1));
-        self.segment.append(position, &[Placed { base_offset, end_offset, max_timestamp: at, head, batch: batch.clone() }])
+        self.segment
+            .append(position, &[Placed { base_offset, end_offset, max_timestamp: at, head, batch: batch.clone() }])
     }
 
     /// The events from `from` to `end` as stored, in at most `bytes_max` bytes, though always one if there is any.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use streamstack::batch::{BatchBuilder, Header, Limits, NewRecord, SEAL_HEADER, STREAM_HEADER, check_produced};
+use streamstack::batch::{
+    BatchBuilder, Header, Limits, NewRecord, SEAL_HEADER, STREAM_HEADER, TimestampType, check_produced,
+};
 use streamstack::disk::{FaultyDisk, SplitMix};
 use streamstack::model::{
     Append, Entry, FeedId, FeedSettings, Lsn, PartitionId, Seal, SealReason, SealWish, State, TailWrite, Timestamp,
@@ -22,6 +24,16 @@ const SETTINGS: FeedSettings = FeedSettings {
     seal_records: 25,
     seal_bytes: 4_000,
     producer_expiration_ms: 86_400_000,
+};
+const LIMITS: Limits = Limits {
+    max_message_bytes: 1 << 20,
+    max_decompressed_bytes: 1 << 20,
+    compacted: false,
+    timestamp_type: TimestampType::Create,
+    before_max_ms: i64::MAX,
+    after_max_ms: i64::MAX,
+    now_ms: 0,
+    zstd_allowed: true,
 };
 const FEEDS_MAX: usize = 3;
 
@@ -188,7 +200,7 @@ impl Machine {
             let value = self.random.chance(9, 10).then_some(&value[..]);
             builder.push(NewRecord { timestamp: self.now, key: Some(b"k"), value, headers });
         }
-        let batch = check_produced(builder.build(), &Limits::default()).unwrap();
+        let batch = check_produced(builder.build(), &LIMITS).unwrap();
         let append = Append { feed, partition, batch, settings: &SETTINGS, now: Timestamp(self.now) };
         self.state.decide_append(append).unwrap().entries
     }

@@ -45,8 +45,12 @@ fn check_commits(feed: &Feed<'_>, ends: &FeedEnds) -> Result<(), FileError> {
     check_batches(&log, ends.commits_bytes, &mut |span, key| {
         let damaged = |what: String| Err(FileError::damaged(&index.path, number as u64 * ROW_BYTES, what));
         let Some(row) = rows.get(number) else { return damaged("it has fewer rows than there are commits".to_owned()) };
-        if row.position != span.position || row.sealed != span.max_timestamp || row.stream.to_string().as_bytes() != key {
-            return damaged(format!("row {number} does not agree with the manifest at byte {} of the log", span.position));
+        if row.position != span.position || row.sealed != span.max_timestamp || row.stream.to_string().as_bytes() != key
+        {
+            return damaged(format!(
+                "row {number} does not agree with the manifest at byte {} of the log",
+                span.position
+            ));
         }
         if row.sealed.0 < sealed_before {
             return damaged(format!("commit {number} is sealed before the one before it"));
@@ -57,7 +61,11 @@ fn check_commits(feed: &Feed<'_>, ends: &FeedEnds) -> Result<(), FileError> {
     })?;
     match number as u64 == ends.num_commits {
         true => Ok(()),
-        false => Err(FileError::damaged(&log.path, ends.commits_bytes, format!("it holds {number} commits of {}", ends.num_commits))),
+        false => Err(FileError::damaged(
+            &log.path,
+            ends.commits_bytes,
+            format!("it holds {number} commits of {}", ends.num_commits),
+        )),
     }
 }
 

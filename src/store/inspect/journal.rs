@@ -41,12 +41,17 @@ pub fn inspect(disk: &dyn Disk, folder: &Path, selection: &Selection, sink: Sink
                     .fact("entries", num_entries)
                     .fact("next_lsn", lsn.0);
                 sink(match proof {
-                    Some(synced) => item.damaged(position, format!("{fault}, though entries below {synced} were durable")),
+                    Some(synced) => {
+                        item.damaged(position, format!("{fault}, though entries below {synced} were durable"))
+                    }
                     None => item,
                 });
             }
             Found::Gap { file, expected, found } => {
-                sink(Item::new(Kind::Journal, &file, 0).damaged(0, format!("it starts at entry {found}, {expected} is due")));
+                sink(
+                    Item::new(Kind::Journal, &file, 0)
+                        .damaged(0, format!("it starts at entry {found}, {expected} is due")),
+                );
             }
             Found::Unreadable { file, error } => sink(Item::new(Kind::Journal, &file, 0).damaged(0, error)),
         }
@@ -55,7 +60,15 @@ pub fn inspect(disk: &dyn Disk, folder: &Path, selection: &Selection, sink: Sink
 }
 
 /// Decodes the entries of a frame; shows them when asked to.
-fn entries(disk: &dyn Disk, file: &Path, position: u64, first: u64, num_bytes: u64, selection: &Selection, sink: Sink<'_>) {
+fn entries(
+    disk: &dyn Disk,
+    file: &Path,
+    position: u64,
+    first: u64,
+    num_bytes: u64,
+    selection: &Selection,
+    sink: Sink<'_>,
+) {
     let payload_at = position + FRAME_HEAD_BYTES as u64;
     let payload = Plain::open(disk, file.to_owned()).and_then(|plain| plain.slice(payload_at, position + num_bytes));
     let item = |kind, lsn: u64| Item::new(kind, file, position).fact("lsn", lsn);

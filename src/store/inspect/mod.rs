@@ -115,7 +115,9 @@ pub fn inspect(disk: &Arc<dyn Disk>, dir: &Path, selection: &Selection, sink: Si
     let Some(_) = Meta::read(&**disk, dir)? else { return Err(StoreError::NoMeta { dir: dir.to_owned() }) };
     let _lock = match disk.lock(&dir.join(".lock")) {
         Ok(lock) => Some(lock),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(StoreError::InUse { path: dir.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            return Err(StoreError::InUse { path: dir.to_owned() });
+        }
         // A read-only copy can be looked at all the same.
         Err(_) => None,
     };
@@ -154,12 +156,17 @@ fn manifests(disk: &Arc<dyn Disk>, dir: &Path, sink: Sink<'_>) -> Result<State, 
         let path = manifests.path(lsn);
         let item = Item::new(Kind::Manifest, &path, 0).fact("lsn", lsn.0);
         let read = manifests.read(lsn).and_then(|manifest| {
-            let state = State::decode(&manifest.state).map_err(|error| FileError::damaged(&path, 0, error.to_string()))?;
+            let state =
+                State::decode(&manifest.state).map_err(|error| FileError::damaged(&path, 0, error.to_string()))?;
             Ok((manifest.state.len(), state))
         });
         match read {
             Ok((num_bytes, state)) => {
-                sink(item.fact("bytes", num_bytes).fact("feeds", state.feeds().len()).fact("partitions", state.num_partitions()));
+                sink(
+                    item.fact("bytes", num_bytes)
+                        .fact("feeds", state.feeds().len())
+                        .fact("partitions", state.num_partitions()),
+                );
                 newest = newest.or(Some(state));
             }
             Err(error) => {

@@ -67,7 +67,9 @@ fn segment(
     let first = seen.bases.len();
     let expected = seen.next.replace(base);
     let outcome = match expected.filter(|expected| *expected != base) {
-        Some(expected) => Err(FileError::damaged(&plain.path, 0, format!("it starts at offset {base}, {expected} is due"))),
+        Some(expected) => {
+            Err(FileError::damaged(&plain.path, 0, format!("it starts at offset {base}, {expected} is due")))
+        }
         None => walk(plain, end, seen, &mut |span| {
             rebuilt.add(span.base_offset, span.end_offset, span.max_timestamp, span.num_bytes);
             starts.push(span.position);
@@ -76,12 +78,13 @@ fn segment(
             }
         }),
     };
-    sink(item
-        .fact("bytes", end)
-        .fact("rewritten_bytes", plain.size.saturating_sub(end))
-        .fact("batches", seen.bases.len() - first)
-        .fact("next_offset", rebuilt.next_offset.0)
-        .with(outcome));
+    sink(
+        item.fact("bytes", end)
+            .fact("rewritten_bytes", plain.size.saturating_sub(end))
+            .fact("batches", seen.bases.len() - first)
+            .fact("next_offset", rebuilt.next_offset.0)
+            .with(outcome),
+    );
     index(feed, plain, base, &rebuilt, &starts, sink);
 }
 
@@ -129,7 +132,12 @@ fn index(feed: &Feed<'_>, plain: &Plain, base: Offset, rebuilt: &Index, starts: 
     match stored.rows().position(|row| !fits(&row) || !agrees(&row)) {
         Some(number) => {
             let at = Index::byte_of_row(number);
-            sink(item.damaged(at, format!("row {number} does not agree with the segment; remove the file, it is rebuilt")));
+            sink(
+                item.damaged(
+                    at,
+                    format!("row {number} does not agree with the segment; remove the file, it is rebuilt"),
+                ),
+            );
         }
         None => sink(item),
     }

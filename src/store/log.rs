@@ -62,7 +62,7 @@ impl Log {
     /// The batches from the one that holds `from` (or, in a gap, the first one after it) to `end`, in at most `bytes_max`
     /// bytes, though always one if there is any. They end with their segment at the latest. Empty when there are none.
     pub fn read(&self, from: Offset, end: Offset, bytes_max: usize) -> Result<LogSlice, ReadError> {
-        for segment in self.from_segment_of(from)? {
+        for segment in self.segments_at(from)? {
             if segment.base >= end {
                 break;
             }
@@ -141,7 +141,7 @@ impl Log {
         Segment::new(self.shelf.clone(), base, file)
     }
 
-    fn from_segment_of(&self, from: Offset) -> Result<Vec<Arc<Segment>>, ReadError> {
+    fn segments_at(&self, from: Offset) -> Result<Vec<Arc<Segment>>, ReadError> {
         let opened = self.opened()?;
         let segments = opened.as_deref().unwrap_or_default();
         let after = segments.partition_point(|segment| segment.base <= from);

@@ -69,12 +69,11 @@ fn check_commits(feed: &Feed<'_>, ends: &FeedEnds) -> Result<(), FileError> {
     }
 }
 
+/// Takes a record's place and its key.
+type Each<'a> = &'a mut dyn FnMut(Span, &[u8]) -> Result<(), FileError>;
+
 /// Each batch holds one record with a JSON value, and their offsets are dense from 0. Hands on each one's key.
-fn check_batches(
-    plain: &Plain,
-    end: u64,
-    each: &mut dyn FnMut(Span, &[u8]) -> Result<(), FileError>,
-) -> Result<(), FileError> {
+fn check_batches(plain: &Plain, end: u64, each: Each<'_>) -> Result<(), FileError> {
     let mut walk = Walk::new(plain, 0, end);
     let mut next = 0;
     while let Some(span) = walk.next()? {

@@ -3,7 +3,7 @@
 use super::decision::Decision;
 use super::entry::{Appended, Entry, SealReason, Sealed, StreamSealed};
 use super::feed::{Feed, Partition, Segment};
-use super::ids::{FeedId, Offset, PartitionId, ProducerId, Timestamp};
+use super::ids::{FeedId, Offset, PartitionId, Timestamp};
 use super::producers::{Sequence, SequenceError, Sequenced};
 use super::state::State;
 use crate::batch::Batch;
@@ -64,7 +64,7 @@ impl State {
         let (feed, partition) = self.place_for(&append)?;
         let outcome = |base_offset, duplicate| AppendOutcome { base_offset, log_start: partition.log_start, duplicate };
         let expired = append.expired();
-        let sequenced = append.sequenced();
+        let sequenced = Sequenced::of(&append.batch.header);
         if let Some(batch) = &sequenced {
             match partition.producers.check(batch, expired)? {
                 Sequence::Repeated { base } => return Ok(Decision::nothing(outcome(Offset(base), true))),
@@ -85,7 +85,7 @@ impl State {
 
     fn place_for(&self, append: &Append<'_>) -> Result<(&Feed, &Partition), AppendError> {
         let feed = self.feed(append.feed).ok_or(AppendError::UnknownFeed { feed: append.feed })?;
-        let partition = feed.partition(append.partition).ok_or_else(|| AppendError::UnknownPartition {
+        let partition = feed.partition(append.partition).ok_or(AppendError::UnknownPartition {
             partition: append.partition,
             partitions: feed.partitions.len() as u32,
         })?;
@@ -122,16 +122,6 @@ impl Append<'_> {
     /// Producers that were silent since before this are forgotten.
     fn expired(&self) -> Timestamp {
         Timestamp(self.now.0.saturating_sub(self.settings.producer_expiration_ms))
-    }
-
-    fn sequenced(&self) -> Option<Sequenced> {
-        let header = &self.batch.header;
-        header.has_producer().then(|| Sequenced {
-            producer: ProducerId(header.producer_id),
-            epoch: header.producer_epoch,
-            first: header.base_sequence,
-            count: self.count(),
-        })
     }
 }
 

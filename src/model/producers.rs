@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::ids::{ProducerId, Timestamp};
+use crate::batch::BatchHeader;
 
 /// Batches remembered of each producer: as many as a Java producer has in flight.
 pub const BATCHES_MAX: usize = 5;
@@ -214,6 +215,13 @@ impl Producer {
 }
 
 impl Sequenced {
+    /// The batch with this header, if an idempotent producer sent it.
+    pub(super) fn of(header: &BatchHeader) -> Option<Sequenced> {
+        let count = i64::from(header.last_offset_delta) + 1;
+        let BatchHeader { producer_id, producer_epoch: epoch, base_sequence: first, .. } = *header;
+        (producer_id >= 0).then_some(Sequenced { producer: ProducerId(producer_id), epoch, first, count })
+    }
+
     fn last(&self) -> i32 {
         after(self.first, self.count - 1)
     }

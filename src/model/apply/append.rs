@@ -3,7 +3,7 @@
 use super::super::entry::Appended;
 use super::super::feed::{Feed, Partition, Segment};
 use super::super::history::{StreamEvent, StreamFact, StreamKind};
-use super::super::ids::{ProducerId, StreamId, Timestamp};
+use super::super::ids::{StreamId, Timestamp};
 use super::super::producers::Sequenced;
 use super::super::stream::{Appending, Extent, OpenStream};
 use super::super::writes::TailWrite;
@@ -29,7 +29,7 @@ impl Feed {
         stream.due = entry.due;
         let partition = self.partition_mut(entry.partition);
         writes.push(partition.append(entry, count, header.max_timestamp));
-        match sequenced(&header, count) {
+        match Sequenced::of(&header) {
             Some(batch) => partition.producers.append(&batch, entry.at, entry.base_offset.0, crowded),
             None => 0,
         }
@@ -98,13 +98,4 @@ impl Partition {
             batch: entry.batch.clone(),
         }
     }
-}
-
-fn sequenced(header: &BatchHeader, count: i64) -> Option<Sequenced> {
-    header.has_producer().then(|| Sequenced {
-        producer: ProducerId(header.producer_id),
-        epoch: header.producer_epoch,
-        first: header.base_sequence,
-        count,
-    })
 }

@@ -145,7 +145,7 @@ fn put_appended(out: &mut BytesMut, appended: &Appended) -> Bytes {
     out.put_i64(appended.due.0);
     out.put_i64(appended.timestamp_min.0);
     out.put_u32(appended.tombstones);
-    put_option(out, appended.label.as_deref(), |out, label| put_text(out, label));
+    put_option(out, appended.label.as_deref(), put_text);
     out.put_slice(&placed_head(&appended.batch, appended.base_offset.0));
     appended.batch.slice(PLACED_HEAD_LEN..)
 }
@@ -186,8 +186,8 @@ fn put_stream_sealed(out: &mut BytesMut, sealed: &StreamSealed) {
     out.put_u32(sealed.feed.0);
     out.put_i64(sealed.stream.0);
     out.put_u8(reason_number(sealed.reason));
-    put_option(out, sealed.label.as_deref(), |out, label| put_text(out, label));
-    put_option(out, sealed.metadata.as_deref(), |out, metadata| put_text(out, metadata));
+    put_option(out, sealed.label.as_deref(), put_text);
+    put_option(out, sealed.metadata.as_deref(), put_text);
     put_option(out, sealed.sealed_by, |out, by| {
         out.put_i64(by.producer.0);
         out.put_i16(by.epoch);

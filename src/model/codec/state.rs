@@ -173,7 +173,7 @@ fn read_producer(r: &mut Reader) -> Result<(ProducerId, Producer), CodecError> {
 
 fn put_stream(out: &mut Vec<u8>, stream: &OpenStream) {
     out.put_i64(stream.id.0);
-    put_option(out, stream.label.as_deref(), |out, label| put_text(out, label));
+    put_option(out, stream.label.as_deref(), put_text);
     out.put_i64(stream.opened.0);
     put_option(out, stream.appended, |out, span| {
         out.put_i64(span.first.0);

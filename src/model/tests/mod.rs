@@ -1,8 +1,13 @@
 //! Tests of the machine: one situation a test, through [`Machine`], and a seeded walk against a simple model.
 
 mod append;
+mod encoding;
 mod feeds;
+mod files;
+mod golden;
+mod oracle;
 mod seal;
+mod walk;
 
 use bytes::Bytes;
 use uuid::Uuid;

@@ -109,7 +109,7 @@ fn a_new_epoch_knows_nothing_of_the_old_batches() {
 #[test]
 fn an_expired_producer_counts_as_unknown() {
     let producers = known(0, &[1]);
-    assert_eq!(producers.check(&batch(2, 9, 1), Timestamp(5)).is_ok(), false);
+    assert!(producers.check(&batch(2, 9, 1), Timestamp(5)).is_err());
     assert_eq!(producers.check(&batch(2, 9, 1), Timestamp(6)), Ok(Sequence::Next));
     assert!(producers.has_expired(ProducerId(1), Timestamp(6)));
     assert!(producers.has_expired(ProducerId(2), Timestamp(6)), "room is made for a new one");

@@ -1,0 +1,150 @@
+//! Formats are frozen: what was once written is read for ever, and written the same way as long as its version is the
+//! newest. The golden files hold hex; a failing test says what it found.
+
+use super::*;
+
+/// One entry of each kind, some with all that is optional; the name is its golden file's.
+pub fn samples() -> Vec<(&'static str, Entry)> {
+    let (feed, at) = (FeedId(3), Timestamp(0x0102_0304_0506));
+    let overrides: Overrides = [("retention.ms".to_owned(), "7".to_owned()), ("é".to_owned(), String::new())].into();
+    let appended = Appended {
+        feed,
+        partition: PartitionId(2),
+        base_offset: Offset(77),
+        at,
+        stream: StreamId(5),
+        roll: true,
+        due: Timestamp(at.0 + 5_000),
+        timestamp_min: Timestamp(100),
+        tombstones: 1,
+        label: Some("poll 9".to_owned()),
+        batch: by(9, 1, 33, &["a", "b"]).bytes,
+    };
+    let sealed_by = SealProducer { producer: ProducerId(9), epoch: 1, sequence: 33, records: 2 };
+    let full = StreamSealed {
+        feed,
+        stream: StreamId(5),
+        reason: SealReason::Control,
+        label: Some("14:00".to_owned()),
+        metadata: Some("{\"rows\": 3}".to_owned()),
+        sealed_by: Some(sealed_by),
+    };
+    let bare = StreamSealed {
+        feed: FeedId(4),
+        stream: StreamId(6),
+        reason: SealReason::Time,
+        label: None,
+        metadata: None,
+        sealed_by: None,
+    };
+    let created = FeedCreated {
+        feed,
+        name: "orders".to_owned(),
+        topic_id: Uuid::from_u128(0x0011_2233_4455_6677_8899_aabb_ccdd_eeff),
+        partitions: 12,
+        overrides: overrides.clone(),
+        at,
+    };
+    vec![
+        ("feed_created", Entry::FeedCreated(created)),
+        ("feed_deleted", Entry::FeedDeleted { feed, at }),
+        ("partitions_added", Entry::PartitionsAdded { feed, partitions: 24, at }),
+        ("feed_configured", Entry::FeedConfigured { feed, overrides: overrides.clone() }),
+        ("broker_configured", Entry::BrokerConfigured { broker: Some(1), overrides }),
+        ("cluster_configured", Entry::BrokerConfigured { broker: None, overrides: Overrides::new() }),
+        ("producer_opened", Entry::ProducerOpened { producer: ProducerId(41) }),
+        ("producers_forgotten", Entry::ProducersForgotten { feed, partition: Some(PartitionId(2)), before: at }),
+        ("sealers_forgotten", Entry::ProducersForgotten { feed, partition: None, before: at }),
+        ("appended", Entry::Appended(appended.clone())),
+        ("appended_plain", Entry::Appended(Appended { label: None, roll: false, ..appended })),
+        ("sealed", Entry::Sealed(Sealed { at, streams: vec![full, bare] })),
+        ("time_floor", Entry::TimeFloor { at }),
+    ]
+}
+
+/// A state that holds something of everything.
+pub fn sample_state() -> State {
+    let mut machine = Machine::new();
+    machine.create("payments.eu", 1).unwrap();
+    machine.append(with_header("streamstack-stream", "first")).unwrap();
+    machine.seal(vec![SealWish::default(); 2], None).unwrap();
+    let producer = Some(SealingProducer { producer: ProducerId(8), epoch: 0, sequence: 0 });
+    machine.seal(vec![SealWish::default()], producer).unwrap();
+    machine.append(with_header("streamstack-stream", "second")).unwrap();
+    machine.append_to(FeedId(0), PartitionId(1), by(7, 1, 0, &["a"])).unwrap();
+    machine.later(3);
+    machine.append_to(FeedId(0), PartitionId(1), by(7, 1, 1, &["b", "c"])).unwrap();
+    let overrides: Overrides = [("segment.ms".to_owned(), "9".to_owned())].into();
+    let decision = machine.state.decide_configure(FeedId(1), overrides.clone()).unwrap();
+    machine.take(decision);
+    for broker in [None, Some(1)] {
+        let decision = machine.state.decide_configure_broker(broker, overrides.clone()).unwrap();
+        machine.take(decision);
+    }
+    let decision = machine.state.decide_open_producer();
+    machine.take(decision);
+    let decision = machine.state.decide_time_floor(Timestamp(123_456));
+    machine.take(decision);
+    machine.state
+}
+
+/// An entry as it comes back from its bytes: with the placed head on its batch.
+pub fn as_decoded(entry: &Entry) -> Entry {
+    let mut entry = entry.clone();
+    if let Entry::Appended(appended) = &mut entry {
+        let mut bytes = appended.batch.to_vec();
+        bytes[..16].copy_from_slice(&crate::batch::placed_head(&appended.batch, appended.base_offset.0));
+        appended.batch = bytes.into();
+    }
+    entry
+}
+
+fn golden(name: &str) -> String {
+    let text = match name {
+        "feed_created" => include_str!("../../../tests/golden/entries/feed_created.hex"),
+        "feed_deleted" => include_str!("../../../tests/golden/entries/feed_deleted.hex"),
+        "partitions_added" => include_str!("../../../tests/golden/entries/partitions_added.hex"),
+        "feed_configured" => include_str!("../../../tests/golden/entries/feed_configured.hex"),
+        "broker_configured" => include_str!("../../../tests/golden/entries/broker_configured.hex"),
+        "cluster_configured" => include_str!("../../../tests/golden/entries/cluster_configured.hex"),
+        "producer_opened" => include_str!("../../../tests/golden/entries/producer_opened.hex"),
+        "producers_forgotten" => include_str!("../../../tests/golden/entries/producers_forgotten.hex"),
+        "sealers_forgotten" => include_str!("../../../tests/golden/entries/sealers_forgotten.hex"),
+        "appended" => include_str!("../../../tests/golden/entries/appended.hex"),
+        "appended_plain" => include_str!("../../../tests/golden/entries/appended_plain.hex"),
+        "sealed" => include_str!("../../../tests/golden/entries/sealed.hex"),
+        "time_floor" => include_str!("../../../tests/golden/entries/time_floor.hex"),
+        "state" => include_str!("../../../tests/golden/entries/state.hex"),
+        _ => panic!("no golden file {name}.hex"),
+    };
+    text.split_whitespace().collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(hex: &str) -> Bytes {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect::<Vec<u8>>().into()
+}
+
+#[test]
+fn entries_are_written_and_read_as_ever() {
+    let mut wrong = Vec::new();
+    for (name, entry) in samples() {
+        let golden = golden(name);
+        let found = hex(&codec::encode_group(std::slice::from_ref(&entry)).concat());
+        let read = codec::decode_group(unhex(&golden));
+        if found != golden || read != Ok(vec![as_decoded(&entry)]) {
+            wrong.push(format!("{name}.hex: {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn the_state_is_written_and_read_as_ever() {
+    let (state, golden) = (sample_state(), golden("state"));
+    assert_eq!(golden, hex(&state.encode()), "state.hex");
+    assert_eq!(State::decode(&unhex(&golden)), Ok(state));
+}

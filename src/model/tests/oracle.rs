@@ -1,0 +1,232 @@
+//! A simple model of feeds, written down a second time: lists of values, nothing clever. What the machine does must
+//! be what this says.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::files::{FeedFiles, Files};
+use super::*;
+
+/// What should be there.
+#[derive(Default)]
+pub struct Oracle {
+    pub feeds: BTreeMap<FeedId, OracleFeed>,
+    pub floor: i64,
+}
+
+#[derive(Default)]
+pub struct OracleFeed {
+    pub name: String,
+    pub partitions: Vec<OraclePartition>,
+    pub open: Option<OracleStream>,
+    pub commits: Vec<OracleCommit>,
+    streams: i64,
+}
+
+#[derive(Default)]
+pub struct OraclePartition {
+    pub log: Vec<String>,
+    pub feed: Vec<String>,
+}
+
+/// Its values by partition, in append order.
+#[derive(Clone)]
+pub struct OracleStream {
+    id: i64,
+    opened: i64,
+    appended: Option<(i64, i64)>,
+    label: Option<String>,
+    due: i64,
+    records: i64,
+    bytes: u64,
+    values: BTreeMap<u32, Vec<String>>,
+}
+
+pub struct OracleCommit {
+    stream: OracleStream,
+    reason: SealReason,
+    sealed: i64,
+    bases: BTreeMap<u32, i64>,
+}
+
+/// A batch that is appended.
+pub struct Produced<'a> {
+    pub partition: u32,
+    pub values: &'a [String],
+    pub bytes: u64,
+    pub label: Option<String>,
+    pub seal: Option<Option<String>>,
+}
+
+impl Oracle {
+    /// Appends; returns the base offset.
+    pub fn append(&mut self, feed: FeedId, batch: Produced<'_>, settings: &FeedSettings, now: i64) -> i64 {
+        let floor = self.floor;
+        let feed = self.feeds.get_mut(&feed).unwrap();
+        let partition = &mut feed.partitions[batch.partition as usize];
+        let base = partition.log.len() as i64;
+        partition.log.extend_from_slice(batch.values);
+        if feed.open.is_none() {
+            feed.open = Some(feed.new_stream(now, batch.label));
+        }
+        let stream = feed.open.as_mut().unwrap();
+        stream.appended = Some((stream.appended.map_or(now, |(first, _)| first), now));
+        stream.due = stream.opened.min(now) + settings.seal_ms;
+        stream.records += batch.values.len() as i64;
+        stream.bytes += batch.bytes;
+        stream.values.entry(batch.partition).or_default().extend_from_slice(batch.values);
+        let (records, bytes) = (stream.records, stream.bytes);
+        if let Some(label) = batch.seal {
+            feed.seal(SealReason::Header, label, now, floor);
+        } else if records >= settings.seal_records {
+            feed.seal(SealReason::Records, None, now, floor);
+        } else if bytes >= settings.seal_bytes as u64 {
+            feed.seal(SealReason::Bytes, None, now, floor);
+        }
+        base
+    }
+
+    /// Seals; returns the commit.
+    pub fn seal(&mut self, feed: FeedId, reason: SealReason, label: Option<String>, now: i64) -> i64 {
+        let feed = self.feeds.get_mut(&feed).unwrap();
+        feed.seal(reason, label, now, self.floor);
+        feed.commits.len() as i64 - 1
+    }
+
+    pub fn seal_due(&mut self, now: i64) {
+        for feed in self.feeds.values_mut() {
+            if feed.open.as_ref().is_some_and(|stream| stream.due <= now) {
+                feed.seal(SealReason::Time, None, now, self.floor);
+            }
+        }
+    }
+
+    /// Compares all that is written and all that is open.
+    pub fn compare(&self, state: &State, files: &Files) {
+        assert_eq!(files.ids(), self.feeds.keys().copied().collect::<Vec<_>>());
+        assert_eq!(state.feeds().count(), self.feeds.len());
+        let due = self.feeds.values().filter_map(|feed| feed.open.as_ref()).map(|stream| stream.due).min();
+        assert_eq!(state.deadline(), due.map(Timestamp));
+        for (id, feed) in &self.feeds {
+            feed.compare(state.feed(*id).unwrap(), files.feed(*id));
+        }
+    }
+}
+
+impl OracleFeed {
+    pub fn new(name: &str, partitions: u32) -> OracleFeed {
+        let mut feed = OracleFeed { name: name.to_owned(), ..OracleFeed::default() };
+        feed.partitions.resize_with(partitions as usize, OraclePartition::default);
+        feed
+    }
+
+    pub fn last_sealed(&self) -> i64 {
+        self.commits.last().map_or(0, |commit| commit.sealed)
+    }
+
+    fn new_stream(&mut self, opened: i64, label: Option<String>) -> OracleStream {
+        self.streams += 1;
+        let (id, values) = (self.streams - 1, BTreeMap::new());
+        OracleStream { id, opened, appended: None, label, due: 0, records: 0, bytes: 0, values }
+    }
+
+    fn seal(&mut self, reason: SealReason, label: Option<String>, now: i64, floor: i64) {
+        let sealed = now.max(floor).max(self.last_sealed());
+        let mut stream = match self.open.take() {
+            Some(stream) => stream,
+            None => self.new_stream(sealed, None),
+        };
+        stream.label = stream.label.or(label);
+        let mut bases = BTreeMap::new();
+        for (partition, values) in &stream.values {
+            let feed = &mut self.partitions[*partition as usize].feed;
+            bases.insert(*partition, feed.len() as i64);
+            feed.extend_from_slice(values);
+        }
+        self.commits.push(OracleCommit { stream, reason, sealed, bases });
+    }
+
+    fn compare(&self, feed: &Feed, files: &FeedFiles) {
+        assert_eq!((feed.name(), feed.partitions().len()), (self.name.as_str(), self.partitions.len()));
+        for (index, expected) in self.partitions.iter().enumerate() {
+            let (files, partition) = (&files.partitions[index], &feed.partitions()[index]);
+            assert_eq!(files.log, expected.log);
+            assert_eq!(files.feed_space(), expected.feed);
+            assert_eq!(partition.log_end().0, expected.log.len() as i64);
+            assert_eq!(partition.feed_end().0, expected.feed.len() as i64);
+        }
+        assert_eq!(files.commits.len(), self.commits.len());
+        for (commit, (row, manifest)) in self.commits.iter().zip(&files.commits) {
+            commit.compare(row, manifest);
+        }
+        assert_eq!(files.events.len() as i64, self.streams + self.commits.len() as i64);
+        let open = feed.open_stream().map(|stream| {
+            let values = |partition: PartitionId| {
+                let log = &files.partitions[partition.0 as usize].log;
+                let extents = stream.extents(partition).iter();
+                extents.flat_map(|e| log[e.base.0 as usize..e.end().0 as usize].to_vec()).collect::<Vec<_>>()
+            };
+            (stream.id().0, stream.parts().map(|(p, _)| (p.0, values(p))).collect::<BTreeMap<_, _>>())
+        });
+        assert_eq!(open, self.open.clone().map(|stream| (stream.id, stream.values)));
+    }
+}
+
+impl OracleCommit {
+    fn compare(&self, row: &CommitRow, manifest: &Manifest) {
+        let stream = &self.stream;
+        assert_eq!((manifest.reason, manifest.sealed, manifest.stream), (self.reason, self.sealed, stream.id));
+        assert_eq!((&manifest.label, manifest.opened), (&stream.label, stream.opened));
+        assert_eq!((manifest.records, manifest.bytes), (stream.records, stream.bytes));
+        assert_eq!(manifest.first_append.zip(manifest.last_append), stream.appended);
+        let expected: Vec<_> = stream.values.iter().map(|(p, v)| (*p, self.bases[p], v.len() as i64)).collect();
+        let found: Vec<_> = manifest.partitions.iter().map(|p| (p.partition, p.feed_base, p.count)).collect();
+        assert_eq!(found, expected);
+        assert_eq!((row.stream.0, row.sealed.0), (stream.id, self.sealed));
+        assert_eq!(row.label_hash, stream.label.as_deref().map_or(0, label_hash));
+    }
+}
+
+/// What clients remember of the batches that they sent to one partition, or to one control topic.
+#[derive(Default)]
+pub struct Clients {
+    by_id: HashMap<i64, Client>,
+}
+
+/// An idempotent producer. Its sequences are counted without wrapping.
+#[derive(Clone)]
+pub struct Client {
+    pub epoch: i16,
+    pub next: i64,
+    pub sent: Vec<Sent>,
+    last_at: i64,
+}
+
+#[derive(Clone)]
+pub struct Sent {
+    pub first: i64,
+    pub count: i64,
+    pub base: i64,
+}
+
+impl Clients {
+    /// The producer, as the broker should know it at this time.
+    pub fn known(&self, id: i64, expired: i64) -> Option<&Client> {
+        self.by_id.get(&id).filter(|client| client.last_at >= expired)
+    }
+
+    /// The producer's batch was taken.
+    pub fn taken(&mut self, id: i64, epoch: i16, sent: Sent, at: i64, expired: i64) {
+        if self.by_id.get(&id).is_none_or(|client| client.last_at < expired) {
+            self.by_id.retain(|_, client| client.last_at >= expired);
+        }
+        let new = Client { epoch, next: sent.first, sent: Vec::new(), last_at: at };
+        let client = self.by_id.entry(id).or_insert(new.clone());
+        if client.epoch != epoch {
+            *client = new;
+        }
+        assert_eq!(client.next, sent.first);
+        client.next += sent.count;
+        client.last_at = at;
+        client.sent.push(sent);
+    }
+}

@@ -77,7 +77,7 @@ fn at_every_operation(
 #[test]
 fn power_loss_at_every_operation_loses_nothing_acknowledged() {
     let num_images = AtomicU64::new(0);
-    at_every_operation(Durability::Fsync, 0..2, 24, |crash, number| {
+    at_every_operation(Durability::Fsync, 0..3, 24, |crash, number| {
         let policies = [CrashPolicy::DropAll, CrashPolicy::KeepAll];
         let seeded = (0..3).map(|draw| CrashPolicy::Seeded(number * 100 + draw));
         for policy in policies.into_iter().chain(seeded) {
@@ -101,7 +101,7 @@ fn power_loss_at_every_operation_loses_nothing_acknowledged() {
 #[test]
 fn a_crash_during_recovery_changes_nothing() {
     let num_images = AtomicU64::new(0);
-    at_every_operation(Durability::Fsync, 100..101, 30, |crash, number| {
+    at_every_operation(Durability::Fsync, 100..101, 20, |crash, number| {
         let image = crash.disk.crash_image(CrashPolicy::Seeded(number));
         let before = image.num_ops();
         let undisturbed = image.kill_image();
@@ -127,7 +127,7 @@ fn a_crash_during_recovery_changes_nothing() {
 #[test]
 fn a_killed_process_loses_nothing_acknowledged_without_syncs_either() {
     let num_images = AtomicU64::new(0);
-    at_every_operation(Durability::Os, 200..203, 40, |crash, number| {
+    at_every_operation(Durability::Os, 200..202, 24, |crash, number| {
         let image = crash.disk.kill_image();
         check_image(&image, Durability::Os, crash.acknowledged(), &crash.told);
         // A power loss may take groups back, but never from their middle.

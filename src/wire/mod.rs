@@ -3,6 +3,8 @@
 //! Nothing here does I/O. `frame` cuts requests off a connection's bytes, `header` reads who asks for what, `guard` checks
 //! every length against the bytes that are there (by the tables in `schema`) before a decoder runs that trusts them.
 
+pub mod client_software;
+pub mod error;
 pub mod fetch_response;
 pub mod frame;
 pub mod guard;

@@ -1,0 +1,62 @@
+//! ApiVersions (key 18): what is served, in which versions. The first request of every connection.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::ApiVersionsResponse;
+use kafka_protocol::messages::api_versions_response::ApiVersion;
+
+use super::{Reply, RequestContext, TABLE};
+use crate::broker::Broker;
+use crate::wire::client_software::ClientSoftware;
+
+/// The newest version of the response that has a layout of its own.
+const RESPONSE_MAX: i16 = 4;
+
+/// Answers an ApiVersions.
+pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, body: Bytes) -> Reply {
+    let software = match ClientSoftware::read(&body, context.version) {
+        Ok(software) => software,
+        Err(error) => return Reply::Close(context.close(error)),
+    };
+    if !software.is_well_named() {
+        return refused(context, ResponseError::InvalidRequest);
+    }
+    if is_misrouted(broker, &software) {
+        return refused(context, ResponseError::RebootstrapRequired);
+    }
+    // No features are finalized; the epoch makes Java believe so instead of asking again.
+    answer(context, &ApiVersionsResponse::default().with_api_keys(all()).with_finalized_features_epoch(0))
+}
+
+/// Answers a version that is not known: in version 0, with the versions of this API alone (KIP-511).
+pub fn unsupported(context: &RequestContext<'_>) -> Reply {
+    let this = all().into_iter().filter(|api| api.api_key == context.api.key).collect();
+    let error = ResponseError::UnsupportedVersion.code();
+    context.ready(&ApiVersionsResponse::default().with_error_code(error).with_api_keys(this))
+}
+
+/// The client meant another cluster or node (KIP-1242).
+fn is_misrouted(broker: &Broker, software: &ClientSoftware<'_>) -> bool {
+    let cluster_id = software.cluster_id;
+    let node_id = broker.settings().typed().node_id;
+    cluster_id.is_some_and(|cluster_id| cluster_id != broker.cluster_id() || software.node_id != node_id)
+}
+
+fn refused(context: &RequestContext<'_>, error: ResponseError) -> Reply {
+    answer(context, &ApiVersionsResponse::default().with_error_code(error.code()))
+}
+
+fn answer(context: &RequestContext<'_>, response: &ApiVersionsResponse) -> Reply {
+    let version = context.version.min(RESPONSE_MAX);
+    let RequestContext { api, correlation_id, connection, .. } = *context;
+    RequestContext { api, version, correlation_id, client_id: None, connection }.ready(response)
+}
+
+fn all() -> Vec<ApiVersion> {
+    let row = |api: &super::Api| {
+        ApiVersion::default().with_api_key(api.key).with_min_version(api.advertised_min).with_max_version(api.max)
+    };
+    TABLE.iter().map(row).collect()
+}

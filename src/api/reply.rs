@@ -1,0 +1,113 @@
+//! What a handler is given beside the request, and what it gives back.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use kafka_protocol::protocol::{Encodable, StrBytes};
+
+use super::Api;
+use crate::model::Lsn;
+use crate::wire::frame::FrameError;
+use crate::wire::header::HeaderError;
+use crate::wire::response::{self, ResponseHead};
+
+/// A client's connection.
+#[derive(Clone, Debug)]
+pub struct ConnectionInfo {
+    pub peer: SocketAddr,
+    /// The address that the client reached.
+    pub local: SocketAddr,
+    pub listener: String,
+}
+
+/// A request's head, and where it came from.
+pub struct RequestContext<'a> {
+    pub api: &'static Api,
+    pub version: i16,
+    pub correlation_id: i32,
+    pub client_id: Option<StrBytes>,
+    pub connection: &'a ConnectionInfo,
+}
+
+/// The answer to a request.
+pub enum Reply {
+    /// Encoded; it may leave once everything below `durable_at` is durable.
+    Ready { frames: Vec<Bytes>, durable_at: Lsn },
+    /// Made later, as a fetch is that waits for records. What it rests on is durable.
+    Later(Pin<Box<dyn Future<Output = Result<Vec<Bytes>, Close>> + Send>>),
+    /// The client wants none.
+    None,
+    Close(Close),
+}
+
+/// Why a connection is closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Close(String);
+
+impl RequestContext<'_> {
+    /// The answer, if it rests on nothing that is not durable yet.
+    pub fn ready(&self, body: &impl Encodable) -> Reply {
+        self.ready_at(body, Lsn(0))
+    }
+
+    /// The answer, once everything below `durable_at` is durable.
+    pub fn ready_at(&self, body: &impl Encodable, durable_at: Lsn) -> Reply {
+        let head = ResponseHead {
+            correlation_id: self.correlation_id,
+            version: self.version,
+            tagged: self.api.response_is_tagged(self.version),
+        };
+        match response::encode(head, body) {
+            Ok(frame) => Reply::Ready { frames: vec![frame], durable_at },
+            Err(error) => {
+                tracing::error!(api = self.api.name, %error, "an answer could not be encoded");
+                Reply::Close(self.close(error))
+            }
+        }
+    }
+
+    /// Closes the connection, saying at which request.
+    pub fn close(&self, why: impl fmt::Display) -> Close {
+        Close(format!("{} version {}, correlation id {}: {why}", self.api.name, self.version, self.correlation_id))
+    }
+}
+
+impl Reply {
+    pub fn later(making: impl Future<Output = Result<Vec<Bytes>, Close>> + Send + 'static) -> Reply {
+        Reply::Later(Box::pin(making))
+    }
+}
+
+impl Close {
+    pub fn new(why: impl Into<String>) -> Close {
+        Close(why.into())
+    }
+}
+
+impl fmt::Display for Close {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<io::Error> for Close {
+    fn from(error: io::Error) -> Close {
+        Close(error.to_string())
+    }
+}
+
+impl From<FrameError> for Close {
+    fn from(error: FrameError) -> Close {
+        Close(error.to_string())
+    }
+}
+
+impl From<HeaderError> for Close {
+    fn from(error: HeaderError) -> Close {
+        Close(error.to_string())
+    }
+}

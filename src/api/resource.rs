@@ -1,0 +1,127 @@
+//! What configs belong to: a topic, a broker, or all brokers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kafka_protocol::ResponseError;
+
+use super::described::invalid_name;
+use super::topic::{Refusal, unknown_topic};
+use crate::broker::{Broker, FeedHandle, Gated};
+use crate::config::{ConfigType, ConfigValue};
+use crate::model::ConfigureError;
+use crate::view::ViewName;
+use crate::wire::error;
+use crate::wire::name::{self, TopicName};
+
+const TOPIC: i8 = 2;
+const BROKER: i8 = 4;
+
+/// Something with configs that may be changed.
+pub enum Resource {
+    Feed(Arc<FeedHandle>),
+    /// This broker, or all of them (none).
+    Broker(Option<i32>),
+}
+
+/// Something with configs that may be looked at.
+pub enum Shown {
+    Feed(Arc<FeedHandle>),
+    /// A view shows its feed's, and takes none.
+    View(Arc<FeedHandle>),
+    Broker(Option<i32>),
+}
+
+impl Resource {
+    /// The resource of that type and name.
+    pub fn find(broker: &Broker, kind: i8, name: &str) -> Result<Resource, Refusal> {
+        match kind {
+            TOPIC => feed_to_change(broker, name).map(Resource::Feed),
+            BROKER => broker_id(broker, name).map(Resource::Broker),
+            other => Err(unknown_kind(other)),
+        }
+    }
+
+    /// What is set on it now.
+    pub fn overrides(&self, broker: &Broker) -> BTreeMap<String, String> {
+        match self {
+            Resource::Feed(feed) => BTreeMap::clone(&feed.overrides()),
+            Resource::Broker(Some(_)) => broker.settings().dynamic().broker.clone(),
+            Resource::Broker(None) => broker.settings().dynamic().cluster.clone(),
+        }
+    }
+
+    /// Sets exactly these overrides.
+    pub fn configure(
+        &self,
+        broker: &Broker,
+        overrides: BTreeMap<String, String>,
+        validate_only: bool,
+    ) -> Gated<Result<(), Refusal>> {
+        let configured: Gated<Result<(), ConfigureError>> = match self {
+            Resource::Feed(feed) => broker.configure_feed(feed, overrides, validate_only),
+            Resource::Broker(id) => broker.configure_broker(*id, overrides, validate_only),
+        };
+        configured.map(|result| {
+            result.map_err(|error| Refusal { error: error::of_configure(&error), message: error.to_string() })
+        })
+    }
+}
+
+impl Shown {
+    /// The resource of that type and name.
+    pub fn find(broker: &Broker, kind: i8, name: &str) -> Result<Shown, Refusal> {
+        match kind {
+            TOPIC => match name::parse_topic(name).map_err(|error| invalid_name(&error))? {
+                TopicName::Plain(plain) => feed(broker, plain).map(Shown::Feed),
+                TopicName::View(view) => feed(broker, &view.feed).map(Shown::View),
+            },
+            BROKER => broker_id(broker, name).map(Shown::Broker),
+            other => Err(unknown_kind(other)),
+        }
+    }
+}
+
+/// The feed of that name, to be changed or deleted; views are neither.
+pub fn feed_to_change(broker: &Broker, name: &str) -> Result<Arc<FeedHandle>, Refusal> {
+    match name::parse_topic(name).map_err(|error| invalid_name(&error))? {
+        TopicName::Plain(plain) => feed(broker, plain),
+        TopicName::View(view) => Err(read_only(&view)),
+    }
+}
+
+/// The refusal to change a view.
+pub fn read_only(view: &ViewName) -> Refusal {
+    Refusal {
+        error: ResponseError::InvalidTopicException,
+        message: format!("{view} is a view of {}; it can be read, not changed or deleted", view.feed),
+    }
+}
+
+/// True for configs whose values are not told.
+pub fn is_sensitive(config: &ConfigValue) -> bool {
+    config.kind == ConfigType::Password
+}
+
+fn feed(broker: &Broker, name: &str) -> Result<Arc<FeedHandle>, Refusal> {
+    broker.catalog().by_name(name).ok_or_else(unknown_topic)
+}
+
+fn broker_id(broker: &Broker, name: &str) -> Result<Option<i32>, Refusal> {
+    let this = broker.settings().typed().node_id;
+    match name {
+        "" => Ok(None),
+        _ if name.parse() == Ok(this) => Ok(Some(this)),
+        _ => Err(Refusal {
+            error: ResponseError::InvalidRequest,
+            message: format!("Unexpected broker id, expected {this} or empty string, but received {name}"),
+        }),
+    }
+}
+
+fn unknown_kind(kind: i8) -> Refusal {
+    Refusal {
+        error: ResponseError::InvalidRequest,
+        message: format!("resources of type {kind} have no configs here; topics (2) and brokers (4) have"),
+    }
+}

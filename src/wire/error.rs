@@ -1,0 +1,152 @@
+//! The only place where errors of ours become Kafka's codes.
+//!
+//! What is retriable there makes clients wait or ask again; what is not makes them give up and show the message.
+
+use kafka_protocol::ResponseError;
+
+use crate::batch::BatchError;
+use crate::broker::ResolveError;
+use crate::config::server::ServerValueError;
+use crate::config::{AlterError, OverrideError};
+use crate::model::{
+    AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError,
+    SequenceError,
+};
+use crate::view::{ViewError, ViewReadError};
+
+pub fn of_batch(error: &BatchError) -> ResponseError {
+    match error {
+        BatchError::Short { .. } | BatchError::Length { .. } | BatchError::Crc { .. } => ResponseError::CorruptMessage,
+        BatchError::TooLarge { .. } | BatchError::DecompressedTooLarge { .. } => ResponseError::MessageTooLarge,
+        BatchError::UnknownCodec { .. } | BatchError::ZstdTooEarly => ResponseError::UnsupportedCompressionType,
+        BatchError::InvalidTimestamps { .. } => ResponseError::InvalidTimestamp,
+        BatchError::NoBatch
+        | BatchError::Magic { .. }
+        | BatchError::Trailing { .. }
+        | BatchError::Control
+        | BatchError::Attributes { .. }
+        | BatchError::Producer { .. }
+        | BatchError::TransactionalWithoutProducer
+        | BatchError::Count { .. }
+        | BatchError::LastOffsetDelta { .. }
+        | BatchError::Undecodable { .. }
+        | BatchError::MalformedRecord { .. }
+        | BatchError::TrailingRecords { .. }
+        | BatchError::InvalidRecords { .. }
+        | BatchError::Label { .. } => ResponseError::InvalidRecord,
+    }
+}
+
+pub fn of_append(error: &AppendError) -> ResponseError {
+    match error {
+        AppendError::UnknownFeed { .. } | AppendError::UnknownPartition { .. } => {
+            ResponseError::UnknownTopicOrPartition
+        }
+        AppendError::Transactional => TRANSACTIONS_NOT_SERVED,
+        AppendError::Sequence(error) => of_sequence(error),
+    }
+}
+
+pub fn of_seal(error: &SealError) -> ResponseError {
+    match error {
+        SealError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+        SealError::Count { .. }
+        | SealError::Label { .. }
+        | SealError::MetadataLength { .. }
+        | SealError::Metadata { .. } => ResponseError::InvalidRecord,
+        SealError::Sequence(error) => of_sequence(error),
+    }
+}
+
+fn of_sequence(error: &SequenceError) -> ResponseError {
+    match error {
+        SequenceError::OlderEpoch { .. } => ResponseError::InvalidProducerEpoch,
+        SequenceError::NewEpoch { .. } | SequenceError::Gap { .. } => ResponseError::OutOfOrderSequenceNumber,
+        SequenceError::Forgotten { .. } => ResponseError::DuplicateSequenceNumber,
+    }
+}
+
+/// Every client gives up on it at once. On most other codes librdkafka asks for a transactional producer id again and
+/// again; FindCoordinator, which comes first, carries the message.
+pub const TRANSACTIONS_NOT_SERVED: ResponseError = ResponseError::TransactionalIdAuthorizationFailed;
+
+pub fn of_resolve(error: &ResolveError) -> ResponseError {
+    match error {
+        ResolveError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+        ResolveError::View(error) => of_view(error),
+    }
+}
+
+pub fn of_view_read(error: &ViewReadError) -> ResponseError {
+    match error {
+        ViewReadError::NoPartition { .. } => ResponseError::UnknownTopicOrPartition,
+        ViewReadError::OutOfRange { .. } => ResponseError::OffsetOutOfRange,
+        ViewReadError::View(error) => of_view(error),
+    }
+}
+
+/// What is not there yet is worth waiting for; what will never be there is not.
+fn of_view(error: &ViewError) -> ResponseError {
+    match error {
+        ViewError::NotSealedYet { .. }
+        | ViewError::NotOverYet { .. }
+        | ViewError::FloorNeeded { .. }
+        | ViewError::NotOpenYet { .. }
+        | ViewError::LabelUnknown { .. } => ResponseError::LeaderNotAvailable,
+        ViewError::NeverSealed { .. } | ViewError::ModeNotBuilt { .. } => ResponseError::InvalidTopicException,
+        ViewError::BadBatch { .. } | ViewError::Read(_) => ResponseError::KafkaStorageError,
+    }
+}
+
+pub fn of_create(error: &CreateFeedError) -> ResponseError {
+    match error {
+        CreateFeedError::Name { .. } | CreateFeedError::Collision { .. } => ResponseError::InvalidTopicException,
+        CreateFeedError::Exists { .. } => ResponseError::TopicAlreadyExists,
+        CreateFeedError::Partitions(error) => of_partitions(error),
+        CreateFeedError::TooManyFeeds => ResponseError::PolicyViolation,
+    }
+}
+
+fn of_partitions(error: &PartitionsError) -> ResponseError {
+    match error {
+        PartitionsError::Count { .. } => ResponseError::InvalidPartitions,
+        PartitionsError::Total { .. } => ResponseError::PolicyViolation,
+    }
+}
+
+pub fn of_delete(error: &DeleteFeedError) -> ResponseError {
+    match error {
+        DeleteFeedError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+    }
+}
+
+pub fn of_add_partitions(error: &AddPartitionsError) -> ResponseError {
+    match error {
+        AddPartitionsError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+        AddPartitionsError::NotMore { .. } => ResponseError::InvalidPartitions,
+        AddPartitionsError::Partitions(error) => of_partitions(error),
+    }
+}
+
+pub fn of_configure(error: &ConfigureError) -> ResponseError {
+    match error {
+        ConfigureError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+    }
+}
+
+pub fn of_override(error: &OverrideError) -> ResponseError {
+    match error {
+        OverrideError::Unknown { .. } | OverrideError::Invalid(_) | OverrideError::Refused(_) => {
+            ResponseError::InvalidConfig
+        }
+    }
+}
+
+pub fn of_alter(error: &AlterError) -> ResponseError {
+    match error {
+        AlterError::Topic(error) => of_override(error),
+        // Kafka's code for a config that needs a restart.
+        AlterError::Broker(ServerValueError::Fixed { .. }) => ResponseError::InvalidRequest,
+        AlterError::Broker(_) | AlterError::NotAList { .. } => ResponseError::InvalidConfig,
+    }
+}

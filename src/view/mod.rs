@@ -1,5 +1,25 @@
-//! Readings of a feed.
+//! Readings of a feed. A view has bounds and gives whole record batches; it keeps no state of its own.
+//!
+//! | reading | content | where |
+//! |---|---|---|
+//! | plain | the partition's log | `plain.rs` |
+//! | feed space | runs of sealed batches, re-based (`..feed`, commits, ranges) | `feed_space.rs` |
+//! | one stream | its batches from index 0, open or sealed | `stream.rs` |
+//! | history | the manifests (`..commits`), the stream events (`..streams`) | `history.rs` |
+//!
+//! Re-basing changes only the first 8 bytes of a batch, which lie outside its checksum, so the records are never copied.
 
+mod bounded;
+mod feed_space;
+mod history;
+mod pieces;
+mod plain;
+mod published;
 pub mod selector;
+mod stream;
+mod view;
 
+pub use published::{OpenStreamReading, PartitionEnds, Published};
 pub use selector::{Mode, Selector, ViewName};
+pub use bounded::SealClock;
+pub use view::{Bounds, Budget, Found, Isolation, Reading, View, ViewError, ViewReadError};

@@ -1,0 +1,73 @@
+//! Feed space: sealed batches in seal order, found through the partition's runs.
+
+use bytes::Bytes;
+
+use super::pieces::{self, Piece};
+use super::view::Budget;
+use crate::model::{CommitNumber, FeedOffset, RunRow};
+use crate::store::{PartitionFiles, ReadError};
+
+/// A stretch of a partition's feed space, shown from `shift` less on (0: as feed offsets).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub start: FeedOffset,
+    pub end: FeedOffset,
+    pub shift: i64,
+}
+
+impl Stretch {
+    /// What `commits` (first included, end excluded; None: no end) occupy of the partition's feed space.
+    pub fn of_commits(
+        files: &PartitionFiles,
+        first: CommitNumber,
+        end: Option<CommitNumber>,
+        feed_end: FeedOffset,
+    ) -> Result<Stretch, ReadError> {
+        let start = files.runs().base_of(first, feed_end)?;
+        let end = match end {
+            Some(commit) => files.runs().base_of(commit, feed_end)?,
+            None => feed_end,
+        };
+        Ok(Stretch { start, end, shift: 0 })
+    }
+
+    /// The same stretch, counted from 0.
+    pub fn from_zero(self) -> Stretch {
+        Stretch { shift: self.start.0, ..self }
+    }
+
+    /// Batches from the view offset `from` on.
+    pub fn read(&self, files: &PartitionFiles, from: i64, budget: Budget) -> Result<Vec<Bytes>, ReadError> {
+        let mut parts = Vec::new();
+        let mut next = from;
+        let mut left = budget;
+        // Run by run in lots, for a range may hold any number of them.
+        loop {
+            let runs = files.runs_covering(FeedOffset(next + self.shift), self.end, RUNS_MAX)?;
+            let Some(last) = runs.last() else { return Ok(parts) };
+            next = last.feed_base.0 + last.count - self.shift;
+            let more = pieces::read(files, runs.iter().map(|run| self.piece(run)), from.max(0), left)?;
+            let read: usize = more.iter().map(Bytes::len).sum();
+            parts.extend(more);
+            left.max_bytes = left.max_bytes.saturating_sub(read);
+            left.at_least_one &= parts.is_empty();
+            if left.max_bytes == 0 || runs.len() < RUNS_MAX || read == 0 {
+                return Ok(parts);
+            }
+        }
+    }
+
+    /// The run that holds view offset `offset`, or the first one after it in the stretch.
+    pub fn run_at(&self, files: &PartitionFiles, offset: i64) -> Result<Option<RunRow>, ReadError> {
+        let runs = files.runs_covering(FeedOffset(offset + self.shift), self.end, 1)?;
+        Ok(runs.into_iter().next())
+    }
+
+    fn piece(&self, run: &RunRow) -> Piece {
+        // A commit's runs are whole in the stretch, for its bounds are bounds of commits.
+        Piece { view_base: run.feed_base.0 - self.shift, log_base: run.log_base, count: run.count }
+    }
+}
+
+/// Runs looked up at once.
+const RUNS_MAX: usize = 64;

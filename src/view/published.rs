@@ -1,0 +1,60 @@
+//! What a view may know of its feed: the durable ends, and the open streams' extents.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::{CommitNumber, Extent, FeedOffset, Offset, PartitionId, StreamId, Timestamp};
+use crate::store::FeedFiles;
+
+/// The durable ends of a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartitionEnds {
+    pub log_start: Offset,
+    pub high_watermark: Offset,
+    /// One past the last sealed record in feed space.
+    pub feed_end: FeedOffset,
+}
+
+/// The durable part of a stream that is not sealed yet.
+#[derive(Clone, Debug, Default)]
+pub struct OpenStreamReading {
+    pub label: Option<String>,
+    extents: BTreeMap<PartitionId, Vec<Extent>>,
+}
+
+impl OpenStreamReading {
+    /// The stream has these records more.
+    pub fn add(&mut self, partition: PartitionId, extent: Extent, label: Option<&str>) {
+        if self.extents.is_empty() && self.label.is_none() {
+            self.label = label.map(str::to_owned);
+        }
+        let extents = self.extents.entry(partition).or_default();
+        match extents.last_mut() {
+            Some(last) if last.base.plus(last.count) == extent.base => last.count += extent.count,
+            _ => extents.push(extent),
+        }
+    }
+
+    /// The stream's extents in a partition, in append order.
+    pub fn extents(&self, partition: PartitionId) -> &[Extent] {
+        self.extents.get(&partition).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A feed as readers see it; each answer is the state at that moment and never goes back.
+pub trait Published: Send + Sync {
+    fn partitions(&self) -> u32;
+    fn partition(&self, partition: PartitionId) -> Option<PartitionEnds>;
+    /// The number that the next commit will have.
+    fn commits(&self) -> CommitNumber;
+    /// The number that the next stream will have.
+    fn streams(&self) -> StreamId;
+    /// The number that the next stream event will have.
+    fn events(&self) -> i64;
+    /// Seal time of the newest commit.
+    fn sealed_at(&self) -> Timestamp;
+    fn open_stream(&self, stream: StreamId) -> Option<OpenStreamReading>;
+    /// The newest open stream with that label.
+    fn open_stream_labelled(&self, label: &str) -> Option<StreamId>;
+    fn files(&self) -> &Arc<FeedFiles>;
+}

@@ -1,0 +1,347 @@
+//! One reading of one feed: which offsets it has and the batches that stand there.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::bounded::{self, CommitRange, SealClock};
+use super::feed_space::Stretch;
+use super::history;
+use super::published::Published;
+use super::selector::{Mode, Selector, ViewName};
+use super::stream::{self, StreamReading};
+use super::{plain, published::PartitionEnds};
+use crate::model::{CommitNumber, Offset, PartitionId, StreamId, Timestamp};
+use crate::store::{FileError, PartitionFiles, ReadError};
+
+/// An open view. Its bounds are asked anew at each read, since following views grow.
+pub struct View {
+    feed: Arc<dyn Published>,
+    content: Content,
+}
+
+enum Content {
+    Plain,
+    Space(CommitRange),
+    Stream(StreamReading),
+    CommitLog,
+    StreamLog,
+    /// The writable control topic: every record that it was sent is a commit, and reading gives none.
+    Seal,
+}
+
+/// View offsets `[start, end)`; the end is reachable: a record stands right before it, or `start == end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub start: i64,
+    pub end: i64,
+}
+
+/// A record found by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub offset: i64,
+    pub timestamp: Timestamp,
+}
+
+/// How much to read.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    pub max_bytes: usize,
+    /// One batch is read even if it is larger than `max_bytes` (KIP-74), so that a reader always gets on.
+    pub at_least_one: bool,
+}
+
+/// What was read, ready for a vectored write.
+#[derive(Debug, Default)]
+pub struct Reading {
+    pub parts: Vec<Bytes>,
+}
+
+impl Reading {
+    /// How many bytes the parts have together.
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(Bytes::len).sum()
+    }
+
+    /// True when nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+}
+
+/// Whether records of open streams are shown, where it makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+}
+
+/// Why a view cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    #[error("commit {wanted} is not sealed yet: the feed has {commits} commits")]
+    NotSealedYet { wanted: CommitNumber, commits: CommitNumber },
+    #[error("the time range ends at {until} ms, which has not passed yet")]
+    NotOverYet { until: Timestamp },
+    /// The broker journals the floor, after which the name can be answered.
+    #[error("the time range up to {at} ms is being closed")]
+    FloorNeeded { at: Timestamp },
+    #[error("stream {wanted} is not open yet: the feed has had {streams} streams")]
+    NotOpenYet { wanted: StreamId, streams: StreamId },
+    #[error("stream {stream} of the feed never became a commit")]
+    NeverSealed { stream: StreamId },
+    #[error("no stream of the feed carries the label {label:?} yet")]
+    LabelUnknown { label: String },
+    #[error("views in mode {mode} are not built yet; read the same name without ..{mode}")]
+    ModeNotBuilt { mode: Mode },
+    #[error("the batch at offset {offset} cannot be read: {error}")]
+    BadBatch { offset: Offset, error: String },
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl From<FileError> for ViewError {
+    fn from(error: FileError) -> Self {
+        ViewError::Read(error.into())
+    }
+}
+
+/// Why a read of an open view gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewReadError {
+    #[error("no partition {partition}")]
+    NoPartition { partition: PartitionId },
+    #[error("offset {offset} is outside {} to {}", bounds.start, bounds.end)]
+    OutOfRange { offset: i64, bounds: Bounds },
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+impl From<FileError> for ViewReadError {
+    fn from(error: FileError) -> Self {
+        ViewReadError::View(error.into())
+    }
+}
+
+impl From<ReadError> for ViewReadError {
+    fn from(error: ReadError) -> Self {
+        ViewReadError::View(error.into())
+    }
+}
+
+impl View {
+    /// The feed's log itself.
+    pub fn plain(feed: Arc<dyn Published>) -> View {
+        View { feed, content: Content::Plain }
+    }
+
+    /// The view of that name on its feed.
+    pub fn open(feed: Arc<dyn Published>, name: &ViewName, clock: SealClock) -> Result<View, ViewError> {
+        if name.mode != Mode::Raw {
+            return Err(ViewError::ModeNotBuilt { mode: name.mode });
+        }
+        let content = match &name.selector {
+            Selector::CommitLog => Content::CommitLog,
+            Selector::StreamLog => Content::StreamLog,
+            Selector::Seal => Content::Seal,
+            Selector::Stream(id) => Content::Stream(stream::by_id(&*feed, *id)?),
+            Selector::Named(label) => Content::Stream(stream::by_label(&*feed, label)?),
+            selector => match bounded::commit_range(&*feed, selector, clock)? {
+                Some(range) => Content::Space(range),
+                None => unreachable!("{selector:?} is a selector over feed space"),
+            },
+        };
+        Ok(View { feed, content })
+    }
+
+    /// How many partitions the view has: its feed's, or 1 for history and control.
+    pub fn partitions(&self) -> u32 {
+        match self.content {
+            Content::CommitLog | Content::StreamLog | Content::Seal => 1,
+            _ => self.feed.partitions(),
+        }
+    }
+
+    /// True for the control topic that seals.
+    pub fn is_seal(&self) -> bool {
+        matches!(self.content, Content::Seal)
+    }
+
+    /// The offsets that the view has in a partition now.
+    pub fn bounds(&self, partition: PartitionId, isolation: Isolation) -> Result<Bounds, ViewReadError> {
+        match &self.content {
+            Content::CommitLog | Content::StreamLog | Content::Seal if partition.0 > 0 => {
+                Err(ViewReadError::NoPartition { partition })
+            }
+            Content::CommitLog => Ok(Bounds { start: 0, end: self.feed.commits().0 }),
+            Content::StreamLog => Ok(Bounds { start: 0, end: self.feed.events() }),
+            Content::Seal => Ok(Bounds { start: self.feed.commits().0, end: self.feed.commits().0 }),
+            Content::Plain => Ok(plain::bounds(self.ends(partition)?)),
+            Content::Space(range) => Ok(bounds_of(self.stretch(*range, partition)?)),
+            Content::Stream(reading) => self.stream_bounds(reading, partition, isolation),
+        }
+    }
+
+    /// Whole batches from the one that holds `from` on.
+    pub fn read(
+        &self,
+        partition: PartitionId,
+        from: i64,
+        budget: Budget,
+        isolation: Isolation,
+    ) -> Result<(Bounds, Reading), ViewReadError> {
+        let bounds = self.bounds(partition, isolation)?;
+        if from < bounds.start || from > self.valid_end(partition, bounds)? {
+            return Err(ViewReadError::OutOfRange { offset: from, bounds });
+        }
+        if from >= bounds.end {
+            return Ok((bounds, Reading::default()));
+        }
+        let parts = match &self.content {
+            Content::CommitLog => history::commits(&*self.feed, from, bounds.end, budget)?,
+            Content::StreamLog => history::events(&*self.feed, from, bounds.end, budget)?,
+            Content::Seal => Vec::new(),
+            Content::Plain => plain::read(&*self.files(partition)?, from, bounds.end, budget)?,
+            Content::Space(range) => {
+                self.stretch(*range, partition)?.read(&*self.files(partition)?, from, budget)?
+            }
+            Content::Stream(reading) => self.read_stream(reading, partition, from, budget)?,
+        };
+        Ok((bounds, Reading { parts }))
+    }
+
+    /// The first record at or after `time`: record time on the plain topic, seal time on views.
+    pub fn find_time(&self, partition: PartitionId, time: Timestamp) -> Result<Option<Found>, ViewReadError> {
+        let bounds = self.bounds(partition, Isolation::ReadUncommitted)?;
+        if bounds.start >= bounds.end {
+            return Ok(None);
+        }
+        match &self.content {
+            Content::CommitLog => Ok(history::commit_at(&*self.feed, time)?),
+            Content::StreamLog => Ok(history::event_at(&*self.feed, time)?),
+            Content::Seal => Ok(None),
+            Content::Plain => Ok(plain::find_time(&*self.files(partition)?, bounds, time)?),
+            Content::Space(range) => {
+                let stretch = self.stretch(*range, partition)?;
+                self.sealed_at_or_after(partition, range.first, stretch, time)
+            }
+            Content::Stream(StreamReading::Open(_)) => Ok(None),
+            Content::Stream(StreamReading::Sealed(commit)) => {
+                let stretch = self.stretch(one(*commit), partition)?.from_zero();
+                self.sealed_at_or_after(partition, *commit, stretch, time)
+            }
+        }
+    }
+
+    /// The newest time in the partition and the first record that has it.
+    pub fn newest(&self, partition: PartitionId) -> Result<Option<Found>, ViewReadError> {
+        let bounds = self.bounds(partition, Isolation::ReadUncommitted)?;
+        if bounds.start >= bounds.end {
+            return Ok(None);
+        }
+        match &self.content {
+            Content::Plain => Ok(plain::newest(&*self.files(partition)?, bounds)?),
+            _ => {
+                let last = self.feed.sealed_at();
+                match self.find_time(partition, last)? {
+                    Some(found) => Ok(Some(found)),
+                    None => self.newest_sealed(partition, bounds),
+                }
+            }
+        }
+    }
+
+    fn newest_sealed(&self, partition: PartitionId, bounds: Bounds) -> Result<Option<Found>, ViewReadError> {
+        let Some(stretch) = self.sealed_stretch(partition)? else { return Ok(None) };
+        let Some(row) = stretch.run_at(&*self.files(partition)?, bounds.end - 1)? else { return Ok(None) };
+        let sealed = self.feed.files().commits().row(row.commit)?.sealed;
+        Ok(Some(Found { offset: (row.feed_base.0 - stretch.shift).max(bounds.start), timestamp: sealed }))
+    }
+
+    fn sealed_stretch(&self, partition: PartitionId) -> Result<Option<Stretch>, ViewReadError> {
+        Ok(match &self.content {
+            Content::Space(range) => Some(self.stretch(*range, partition)?),
+            Content::Stream(StreamReading::Sealed(commit)) => {
+                Some(self.stretch(one(*commit), partition)?.from_zero())
+            }
+            _ => None,
+        })
+    }
+
+    fn sealed_at_or_after(
+        &self,
+        partition: PartitionId,
+        first: CommitNumber,
+        stretch: Stretch,
+        time: Timestamp,
+    ) -> Result<Option<Found>, ViewReadError> {
+        let history = self.feed.files().commits();
+        let commit = history.first_sealed_from(time, self.feed.commits())?.max(first);
+        let files = self.files(partition)?;
+        // The commit may hold nothing in this partition: then the next one that does.
+        let start = files.runs().base_of(commit, stretch.end)?;
+        let Some(row) = stretch.run_at(&files, start.0 - stretch.shift)? else { return Ok(None) };
+        let timestamp = history.row(row.commit)?.sealed;
+        Ok(Some(Found { offset: row.feed_base.0 - stretch.shift, timestamp }))
+    }
+
+    /// Where reading may start: on following views a position up to the feed's end is valid (SEMANTICS 5.4).
+    fn valid_end(&self, partition: PartitionId, bounds: Bounds) -> Result<i64, ViewReadError> {
+        match &self.content {
+            Content::Space(CommitRange { end: None, .. }) => Ok(self.ends(partition)?.feed_end.0.max(bounds.end)),
+            _ => Ok(bounds.end),
+        }
+    }
+
+    fn stream_bounds(
+        &self,
+        reading: &StreamReading,
+        partition: PartitionId,
+        isolation: Isolation,
+    ) -> Result<Bounds, ViewReadError> {
+        let ends = self.ends(partition)?;
+        match reading {
+            StreamReading::Open(_) if isolation == Isolation::ReadCommitted => Ok(Bounds { start: 0, end: 0 }),
+            StreamReading::Open(open) => Ok(Bounds { start: 0, end: stream::open_len(open, partition, ends) }),
+            StreamReading::Sealed(commit) => Ok(bounds_of(self.stretch(one(*commit), partition)?.from_zero())),
+        }
+    }
+
+    fn read_stream(
+        &self,
+        reading: &StreamReading,
+        partition: PartitionId,
+        from: i64,
+        budget: Budget,
+    ) -> Result<Vec<Bytes>, ViewReadError> {
+        let files = self.files(partition)?;
+        Ok(match reading {
+            StreamReading::Open(open) => stream::read_open(&files, open, partition, from, budget)?,
+            StreamReading::Sealed(commit) => {
+                self.stretch(one(*commit), partition)?.from_zero().read(&files, from, budget)?
+            }
+        })
+    }
+
+    fn stretch(&self, range: CommitRange, partition: PartitionId) -> Result<Stretch, ViewReadError> {
+        let feed_end = self.ends(partition)?.feed_end;
+        Ok(Stretch::of_commits(&*self.files(partition)?, range.first, range.end, feed_end)?)
+    }
+
+    fn ends(&self, partition: PartitionId) -> Result<PartitionEnds, ViewReadError> {
+        self.feed.partition(partition).ok_or(ViewReadError::NoPartition { partition })
+    }
+
+    fn files(&self, partition: PartitionId) -> Result<Arc<PartitionFiles>, ViewReadError> {
+        self.feed.files().partition(partition).ok_or(ViewReadError::NoPartition { partition })
+    }
+}
+
+fn one(commit: CommitNumber) -> CommitRange {
+    CommitRange { first: commit, end: Some(CommitNumber(commit.0 + 1)) }
+}
+
+fn bounds_of(stretch: Stretch) -> Bounds {
+    Bounds { start: stretch.start.0 - stretch.shift, end: stretch.end.0 - stretch.shift }
+}

@@ -1,1 +1,387 @@
-//! (room)
+//! The running machine: the core and its lock, the flusher, what is published, and upkeep.
+
+mod core;
+mod durable;
+mod feeds;
+mod flush;
+mod handles;
+mod publish;
+mod settings;
+mod upkeep;
+mod views;
+mod waiters;
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+pub use self::core::Gated;
+use self::core::Core;
+use self::durable::Durable;
+pub use self::feeds::{CreateFeed, CreatedFeed};
+use self::flush::Flush;
+pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
+use self::publish::Publisher;
+pub use self::settings::{Dynamic, LiveSettings};
+pub use self::views::{ResolveError, ViewHandle, ViewIds};
+pub use self::waiters::Sleeper;
+use crate::config::{self, ServerConfig, Settings};
+use crate::disk::{Clock, Disk};
+use crate::model::{
+    Append, AppendError, AppendOutcome, Decision, Feed, Lsn, OpenStream, Seal, SealError, SealOutcome, State, Timestamp,
+};
+use crate::store::{self, Store, StoreError, StoreOptions};
+use crate::view::{OpenStreamReading, PartitionEnds};
+
+/// A running broker. All of it is shared: connections call it from many tasks.
+pub struct Broker {
+    settings: Arc<LiveSettings>,
+    core: Arc<Core>,
+    store: Arc<Store>,
+    flush: Arc<Flush>,
+    durable: Arc<Durable>,
+    publisher: Arc<Publisher>,
+    catalog: Arc<Catalog>,
+    clock: Arc<dyn Clock>,
+    view_ids: ViewIds,
+    deadline: AtomicI64,
+    deadline_changed: Notify,
+    space_left: AtomicBool,
+    /// Bytes written when the last checkpoint was made.
+    checkpointed: AtomicU64,
+    stopping: AtomicBool,
+    stop: Notify,
+    threads: Mutex<Threads>,
+}
+
+#[derive(Default)]
+struct Threads {
+    flusher: Option<std::thread::JoinHandle<()>>,
+    upkeep: Option<tokio::task::JoinHandle<()>>,
+}
+
+/// Bytes that may wait for the disk, unless `queued.max.request.bytes` says otherwise.
+const QUEUED_BYTES_MAX: usize = 64 << 20;
+
+/// No deadline.
+const NEVER: i64 = i64::MAX;
+
+/// Why a broker did not start or stop well.
+#[derive(Debug, thiserror::Error)]
+pub enum BrokerError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("cannot start the flusher thread: {0}")]
+    Thread(std::io::Error),
+    #[error("the journal could not be written: {0}")]
+    Failed(String),
+}
+
+impl Broker {
+    /// Opens the data folder, recovers it, and starts the flusher and the upkeep (on the current tokio runtime).
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        clock: Arc<dyn Clock>,
+        config: ServerConfig,
+    ) -> Result<Arc<Broker>, BrokerError> {
+        let opened = Store::open(disk, config.settings.data_dir.clone(), options_of(&config.settings))?;
+        let store = Arc::new(opened.store);
+        let dynamic = Dynamic {
+            broker: opened.state.broker_overrides(Some(config.settings.node_id)).clone(),
+            cluster: opened.state.broker_overrides(None).clone(),
+        };
+        let durability = config.settings.durability;
+        let settings = Arc::new(LiveSettings::new(config, dynamic));
+        let catalog = Arc::new(Catalog::default());
+        handles_of(&opened.state, &store, &settings).for_each(|handle| catalog.insert(Arc::new(handle)));
+        let floor = opened.state.time_floor();
+        let publisher = Arc::new(Publisher::new(catalog.clone(), store.clone(), settings.clone(), floor));
+        let durable = Arc::new(Durable::starting_at(opened.lsn));
+        let deadline = opened.state.deadline();
+        let core = Arc::new(Core::new(opened.state, opened.lsn));
+        let flush =
+            Arc::new(Flush::new(core.clone(), store.clone(), publisher.clone(), durable.clone(), durability));
+        let broker = Arc::new(Broker {
+            settings,
+            core,
+            store,
+            flush,
+            durable,
+            publisher,
+            catalog,
+            clock,
+            view_ids: ViewIds::default(),
+            deadline: AtomicI64::new(deadline.map_or(NEVER, |d| d.0)),
+            deadline_changed: Notify::new(),
+            space_left: AtomicBool::new(true),
+            checkpointed: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+            stop: Notify::new(),
+            threads: Mutex::default(),
+        });
+        broker.watch_free_space();
+        broker.start()?;
+        Ok(broker)
+    }
+
+    fn start(self: &Arc<Broker>) -> Result<(), BrokerError> {
+        let flush = self.flush.clone();
+        let flusher = std::thread::Builder::new().name("flusher".into()).spawn(move || flush.run());
+        let upkeep = tokio::spawn(upkeep::run(self.clone()));
+        let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
+        *threads = Threads { flusher: Some(flusher.map_err(BrokerError::Thread)?), upkeep: Some(upkeep) };
+        Ok(())
+    }
+
+    /// Writes what was decided, makes a checkpoint and closes the journal. Call it when no connection is left.
+    pub async fn shut_down(self: &Arc<Broker>) -> Result<(), BrokerError> {
+        self.stopping.store(true, Ordering::Release);
+        self.stop.notify_waiters();
+        let threads = std::mem::take(&mut *self.threads.lock().expect("no code panics while it holds the threads"));
+        if let Some(upkeep) = threads.upkeep {
+            upkeep.abort();
+            // Aborted on purpose: its answer says nothing.
+            let _ = upkeep.await;
+        }
+        self.flush.stop();
+        let broker = self.clone();
+        let closing = tokio::task::spawn_blocking(move || broker.close(threads.flusher));
+        closing.await.unwrap_or_else(|panic| Err(BrokerError::Failed(panic.to_string())))
+    }
+
+    fn close(&self, flusher: Option<std::thread::JoinHandle<()>>) -> Result<(), BrokerError> {
+        if flusher.is_some_and(|thread| thread.join().is_err()) {
+            return Err(BrokerError::Failed("the flusher thread panicked".into()));
+        }
+        match self.failure() {
+            Some(failure) => Err(BrokerError::Failed(failure.to_owned())),
+            None => {
+                self.checkpoint()?;
+                Ok(self.store.mark_idle()?)
+            }
+        }
+    }
+
+    /// The configuration in force.
+    pub fn settings(&self) -> &Arc<LiveSettings> {
+        &self.settings
+    }
+
+    /// The id that `meta.properties` keeps.
+    pub fn cluster_id(&self) -> &str {
+        &self.store.meta().cluster_id
+    }
+
+    /// The published feeds.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Time that never goes back, for seals and deadlines.
+    pub fn now(&self) -> Timestamp {
+        Timestamp(self.clock.steady_ms())
+    }
+
+    /// The wall's time, for records that are stamped when they arrive.
+    pub fn wall_now(&self) -> Timestamp {
+        Timestamp(self.clock.wall_ms())
+    }
+
+    /// Appends a checked batch.
+    pub fn append(&self, append: Append<'_>) -> Gated<Result<AppendOutcome, AppendError>> {
+        self.submit(|state| state.decide_append(append))
+    }
+
+    /// Seals a feed's stream at the client's or operator's wish.
+    pub fn seal(&self, seal: Seal) -> Gated<Result<SealOutcome, SealError>> {
+        self.submit(|state| state.decide_seal(seal))
+    }
+
+    /// Completes once everything below `lsn` is durable; an error says why that will never be.
+    pub async fn durable(&self, lsn: Lsn) -> Result<(), BrokerError> {
+        if !self.is_durable(lsn) {
+            self.kick();
+        }
+        let reached = self.durable.reached(lsn);
+        tokio::pin!(reached);
+        std::future::poll_fn(|cx| {
+            use std::future::Future;
+            if let Some(failure) = self.failure() {
+                return std::task::Poll::Ready(Err(BrokerError::Failed(failure.to_owned())));
+            }
+            reached.as_mut().poll(cx).map(Ok)
+        })
+        .await
+    }
+
+    /// True when everything below `lsn` is durable already.
+    pub fn is_durable(&self, lsn: Lsn) -> bool {
+        self.durable.lsn() >= lsn
+    }
+
+    /// False when the disk is too full to take records.
+    pub fn has_space(&self) -> bool {
+        self.space_left.load(Ordering::Acquire)
+    }
+
+    /// What made the disk fail, if it did.
+    pub fn failure(&self) -> Option<&str> {
+        self.flush.failure()
+    }
+
+    /// True when so much waits for the disk that a connection should wait before it brings more.
+    pub fn is_congested(&self) -> bool {
+        self.core.open_bytes() > self.settings.typed().queued_request_bytes_max.unwrap_or(QUEUED_BYTES_MAX)
+    }
+
+    fn submit<T, E>(&self, decide: impl FnOnce(&State) -> Result<Decision<T>, E>) -> Gated<Result<T, E>> {
+        let submitted = self.core.submit(decide);
+        let deadline = submitted.deadline.map_or(NEVER, |d| d.0);
+        if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
+            self.deadline_changed.notify_one();
+        }
+        submitted.result
+    }
+
+    /// Sends what was decided on its way to the disk. Callers that decide several times in a row call it once, after
+    /// the last, so that all of it goes in one write.
+    pub fn kick(&self) {
+        self.flush.kick();
+    }
+
+    /// Completes when what waits for the disk now has been written.
+    pub async fn relieved(&self) -> Result<(), BrokerError> {
+        self.durable(self.core.next()).await
+    }
+
+    fn time_floor(&self) -> Timestamp {
+        self.publisher.time_floor()
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        let deadline = self.deadline.load(Ordering::Acquire);
+        (deadline != NEVER).then_some(Timestamp(deadline))
+    }
+
+    async fn deadline_changed(&self) {
+        self.deadline_changed.notified().await;
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    async fn stop_requested(&self) {
+        self.stop.notified().await;
+    }
+
+    fn seal_what_is_due(&self) {
+        let now = self.now();
+        self.submit(|state| Ok::<_, Infallible>(state.decide_due(now)));
+        self.kick();
+    }
+
+    fn watch_free_space(&self) {
+        let floor = self.settings.typed().disk_free_bytes_min;
+        let has_space = match self.store.free_bytes() {
+            Ok(free) => free >= floor,
+            Err(error) => {
+                tracing::warn!(%error, "cannot ask how much space is free");
+                true
+            }
+        };
+        if self.space_left.swap(has_space, Ordering::AcqRel) != has_space {
+            tracing::warn!(has_space, floor, "free disk space crossed streamstack.disk.free.min.bytes");
+        }
+    }
+
+    fn mark_idle_journal(&self) {
+        if let Err(error) = self.store.mark_idle() {
+            tracing::warn!(%error, "cannot mark the journal as idle");
+        }
+    }
+
+    fn checkpoint_if_due(&self) {
+        let written = self.flush.bytes_written() - self.checkpointed.load(Ordering::Acquire);
+        if written < self.settings.typed().checkpoint_bytes {
+            return;
+        }
+        if let Err(error) = self.checkpoint() {
+            tracing::error!(%error, "checkpoint failed; the journal grows until one succeeds");
+        }
+    }
+
+    /// Writes the state as of now, so that a restart need not replay what came before.
+    fn checkpoint(&self) -> Result<(), StoreError> {
+        let written = self.flush.bytes_written();
+        let image = self.core.look(State::encode);
+        self.wait_for(image.durable_at);
+        if self.failure().is_some() {
+            return Ok(());
+        }
+        self.store.checkpoint(&image.value, image.durable_at)?;
+        self.checkpointed.store(written, Ordering::Release);
+        Ok(())
+    }
+
+    /// Waits on this thread until everything below `lsn` is written, or the disk has failed.
+    fn wait_for(&self, lsn: Lsn) {
+        while !self.is_durable(lsn) && self.failure().is_none() {
+            self.flush.kick();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn options_of(settings: &Settings) -> StoreOptions {
+    StoreOptions {
+        durability: match settings.durability {
+            config::Durability::Fsync => store::Durability::Fsync,
+            config::Durability::Os => store::Durability::Os,
+        },
+        node_id: settings.node_id,
+        journal_file_bytes: settings.journal_file_bytes,
+        ..StoreOptions::default()
+    }
+}
+
+/// What readers see of the recovered feeds.
+fn handles_of<'a>(
+    state: &'a State,
+    store: &'a Arc<Store>,
+    settings: &'a LiveSettings,
+) -> impl Iterator<Item = FeedHandle> + 'a {
+    state.feeds().filter_map(move |feed| {
+        let files = store.feed(feed.id())?;
+        let config = settings.feed_config(feed.overrides().clone());
+        let (name, topic_id) = (feed.name().to_owned(), feed.topic_id());
+        Some(FeedHandle::new(feed.id(), name, topic_id, files, config, ends_of(feed)))
+    })
+}
+
+fn ends_of(feed: &Feed) -> FeedEnds {
+    let partitions = feed.partitions().iter().map(|p| PartitionEnds {
+        log_start: p.log_start(),
+        high_watermark: p.log_end(),
+        feed_end: p.feed_end(),
+    });
+    FeedEnds {
+        partitions: partitions.collect(),
+        commits: feed.next_commit(),
+        streams: feed.next_stream(),
+        events: feed.stream_events().next,
+        sealed_at: feed.last_sealed_at(),
+        open: feed.open_streams().map(|stream| (stream.id(), open_reading(stream))).collect(),
+    }
+}
+
+fn open_reading(stream: &OpenStream) -> OpenStreamReading {
+    let mut reading = OpenStreamReading::default();
+    for (partition, part) in stream.parts() {
+        part.extents.iter().for_each(|extent| reading.add(partition, *extent, stream.label()));
+    }
+    reading
+}

@@ -1,0 +1,136 @@
+//! The core: the model's state behind one short lock, and the group of entries that the next flush takes.
+//!
+//! Decisions are taken in the caller, in one total order. The lock is never held over an await, a copy of
+//! record bytes or I/O.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::model::{Decision, Entry, Lsn, State, TailWrite, Timestamp};
+
+/// State and open group.
+pub struct Core {
+    inner: Mutex<Inner>,
+    // What the open group holds, to be asked without the lock.
+    open_bytes: AtomicUsize,
+}
+
+struct Inner {
+    state: State,
+    next: Lsn,
+    open: Group,
+}
+
+/// Entries decided since the last flush, and what they ask of the disk.
+#[derive(Default)]
+pub struct Group {
+    pub first: Lsn,
+    pub entries: Vec<Entry>,
+    pub writes: Vec<TailWrite>,
+    pub bytes: usize,
+}
+
+impl Group {
+    /// One past the group's last entry.
+    pub fn end(&self) -> Lsn {
+        self.first.plus(self.entries.len() as u64)
+    }
+}
+
+/// A value that may be told to a client only once everything below `durable_at` is durable. Refusals
+/// are gated too: they may rest on an entry that a power loss would still take back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gated<T> {
+    pub value: T,
+    pub durable_at: Lsn,
+}
+
+impl<T> Gated<T> {
+    /// The same gate on another value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Gated<U> {
+        Gated { value: f(self.value), durable_at: self.durable_at }
+    }
+}
+
+/// What a submission tells its caller beside the decision.
+pub(super) struct Submitted<T, E> {
+    pub result: Gated<Result<T, E>>,
+    /// When the model next wants to be asked.
+    pub deadline: Option<Timestamp>,
+}
+
+impl Core {
+    /// A core in `state`, whose next entry gets `next`.
+    pub fn new(state: State, next: Lsn) -> Core {
+        let open = Group { first: next, ..Group::default() };
+        Core { inner: Mutex::new(Inner { state, next, open }), open_bytes: AtomicUsize::new(0) }
+    }
+
+    /// Decides on the state as it is and applies what was decided.
+    pub(super) fn submit<T, E>(
+        &self,
+        decide: impl FnOnce(&State) -> Result<Decision<T>, E>,
+    ) -> Submitted<T, E> {
+        let mut inner = self.lock();
+        let value = decide(&inner.state).map(|decision| {
+            inner.take_in(decision.entries);
+            self.open_bytes.store(inner.open.bytes, Ordering::Release);
+            decision.outcome
+        });
+        let result = Gated { value, durable_at: inner.next };
+        Submitted { result, deadline: inner.state.deadline() }
+    }
+
+    /// Looks at the state. What is seen may not be durable yet: see [`Gated`].
+    pub fn look<T>(&self, look: impl FnOnce(&State) -> T) -> Gated<T> {
+        let inner = self.lock();
+        Gated { value: look(&inner.state), durable_at: inner.next }
+    }
+
+    /// The entries not yet taken by a flush, if there are any. The buffers of `spare` are used for the next group.
+    pub(super) fn take_group(&self, spare: Group) -> Option<Group> {
+        let mut inner = self.lock();
+        if inner.open.entries.is_empty() {
+            return None;
+        }
+        let next = Group { first: inner.next, bytes: 0, ..spare };
+        debug_assert!(next.entries.is_empty() && next.writes.is_empty());
+        self.open_bytes.store(0, Ordering::Release);
+        Some(std::mem::replace(&mut inner.open, next))
+    }
+
+    /// Bytes that wait for a flush; 0: nothing waits.
+    pub(super) fn open_bytes(&self) -> usize {
+        self.open_bytes.load(Ordering::Acquire)
+    }
+
+    /// The lsn of the next entry.
+    pub(super) fn next(&self) -> Lsn {
+        self.lock().next
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic inside `apply` leaves a state that nobody may trust: the process must not go on.
+        self.inner.lock().expect("the core's state is whole")
+    }
+}
+
+impl Inner {
+    fn take_in(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            self.state.apply(&entry, &mut self.open.writes);
+            self.open.bytes += size_of_entry(&entry);
+            self.open.entries.push(entry);
+            self.next = self.next.plus(1);
+        }
+    }
+}
+
+/// Bytes that the entry keeps waiting, for back-pressure.
+fn size_of_entry(entry: &Entry) -> usize {
+    const HEAD: usize = 128;
+    match entry {
+        Entry::Appended(appended) => HEAD + appended.batch.len(),
+        _ => HEAD,
+    }
+}

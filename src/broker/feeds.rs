@@ -1,0 +1,101 @@
+//! Feeds made, changed and deleted by clients.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::core::Gated;
+use super::handles::FeedHandle;
+use super::Broker;
+use crate::model::{AddPartitionsError, CreateFeedError, DeleteFeedError, ConfigureError, Decision, FeedId, ProducerId};
+
+/// A feed to be made.
+#[derive(Clone, Debug)]
+pub struct CreateFeed {
+    pub name: String,
+    pub partitions: u32,
+    pub overrides: BTreeMap<String, String>,
+}
+
+/// A feed that was made, or would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreatedFeed {
+    pub feed: FeedId,
+    pub topic_id: Uuid,
+    pub partitions: u32,
+}
+
+impl Broker {
+    /// Makes a feed, or says what would be made.
+    pub fn create_feed(&self, wanted: CreateFeed, validate_only: bool) -> Gated<Result<CreatedFeed, CreateFeedError>> {
+        let (topic_id, now) = (new_topic_id(), self.now());
+        let (name, partitions) = (wanted.name, wanted.partitions);
+        let created = self.change(validate_only, |state| {
+            state.decide_create(&name, topic_id, partitions, wanted.overrides, now)
+        });
+        created.map(|result| result.map(|feed| CreatedFeed { feed, topic_id, partitions }))
+    }
+
+    /// Deletes a feed with its whole history.
+    pub fn delete_feed(&self, feed: &FeedHandle) -> Gated<Result<(), DeleteFeedError>> {
+        let now = self.now();
+        self.change(false, |state| state.decide_delete(feed.id, now))
+    }
+
+    /// Gives a feed more partitions.
+    pub fn add_partitions(
+        &self,
+        feed: &FeedHandle,
+        total: u32,
+        validate_only: bool,
+    ) -> Gated<Result<(), AddPartitionsError>> {
+        let now = self.now();
+        self.change(validate_only, |state| state.decide_add_partitions(feed.id, total, now))
+    }
+
+    /// Replaces what is set on a feed.
+    pub fn configure_feed(
+        &self,
+        feed: &FeedHandle,
+        overrides: BTreeMap<String, String>,
+        validate_only: bool,
+    ) -> Gated<Result<(), ConfigureError>> {
+        self.change(validate_only, |state| state.decide_configure(feed.id, overrides))
+    }
+
+    /// Replaces the dynamic configs of this broker, or of the cluster (None).
+    pub fn configure_broker(
+        &self,
+        broker: Option<i32>,
+        overrides: BTreeMap<String, String>,
+        validate_only: bool,
+    ) -> Gated<Result<(), ConfigureError>> {
+        self.change(validate_only, |state| state.decide_configure_broker(broker, overrides))
+    }
+
+    /// A producer id that nobody was given before.
+    pub fn open_producer(&self) -> Gated<ProducerId> {
+        let opened: Gated<Result<ProducerId, std::convert::Infallible>> =
+            self.change(false, |state| Ok(state.decide_open_producer()));
+        opened.map(|Ok(producer)| producer)
+    }
+
+    fn change<T, E>(
+        &self,
+        validate_only: bool,
+        decide: impl FnOnce(&crate::model::State) -> Result<Decision<T>, E>,
+    ) -> Gated<Result<T, E>> {
+        self.submit(|state| {
+            let mut decision = decide(state)?;
+            if validate_only {
+                decision.entries.clear();
+            }
+            Ok(decision)
+        })
+    }
+}
+
+/// Never zero, which clients take for none.
+fn new_topic_id() -> Uuid {
+    crate::disk::entropy::uuid().expect("the kernel gives random bytes once it has started")
+}

@@ -1,0 +1,178 @@
+//! The way to the disk: whoever holds the flush token writes the open group, publishes it and lets the replies go.
+//!
+//! In `os` mode the task that finds the token free writes at once: a hop to another thread would cost more than the
+//! write. In `fsync` mode the flusher thread holds the token, because a sync blocks; groups form while it syncs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+
+use super::core::{Core, Group};
+use super::durable::Durable;
+use super::publish::Publisher;
+use crate::config::Durability;
+use crate::store::Store;
+
+/// Rounds that a caller writes for others before the flusher thread takes over.
+const INLINE_ROUNDS_MAX: usize = 4;
+
+/// Groups larger than this go to the flusher thread, whatever the mode: writing one would hold up an async worker.
+const INLINE_BYTES_MAX: usize = 4 << 20;
+
+/// Flushes groups, one at a time.
+pub struct Flush {
+    core: Arc<Core>,
+    store: Arc<Store>,
+    publisher: Arc<Publisher>,
+    durable: Arc<Durable>,
+    durability: Durability,
+    token: Mutex<Group>,
+    signal: Signal,
+    stopping: AtomicBool,
+    failure: OnceLock<String>,
+    bytes: AtomicU64,
+}
+
+#[derive(Default)]
+struct Signal {
+    raised: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Flush {
+    /// A flush that writes the groups of `core` to `store`.
+    pub fn new(
+        core: Arc<Core>,
+        store: Arc<Store>,
+        publisher: Arc<Publisher>,
+        durable: Arc<Durable>,
+        durability: Durability,
+    ) -> Flush {
+        Flush {
+            core,
+            store,
+            publisher,
+            durable,
+            durability,
+            token: Mutex::default(),
+            signal: Signal::default(),
+            stopping: AtomicBool::new(false),
+            failure: OnceLock::new(),
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// The open group holds something: it is written now or soon.
+    pub fn kick(&self) {
+        if self.core.open_bytes() == 0 {
+            return;
+        }
+        if self.durability == Durability::Os && self.core.open_bytes() <= INLINE_BYTES_MAX {
+            self.write_inline();
+        } else {
+            self.signal.raise();
+        }
+    }
+
+    /// What made the disk fail, if it did. Nothing is acknowledged after that.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// Bytes written to the journal since the start, about.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    /// The flusher thread's work, until [`Flush::stop`].
+    pub fn run(&self) {
+        while self.signal.wait() {
+            self.write_open_groups(usize::MAX);
+            if self.stopping.load(Ordering::Acquire) {
+                // Whatever came between the last group and the stop.
+                self.write_open_groups(usize::MAX);
+                return;
+            }
+        }
+    }
+
+    /// The flusher thread ends once all that was decided is written.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.signal.raise();
+    }
+
+    fn write_inline(&self) {
+        loop {
+            let Ok(mut spare) = self.token.try_lock() else { return };
+            let emptied = self.write_groups(&mut spare, INLINE_ROUNDS_MAX);
+            drop(spare);
+            if !emptied {
+                return self.signal.raise();
+            }
+            // Someone may have found the token taken just before it was given back.
+            if self.core.open_bytes() == 0 {
+                return;
+            }
+        }
+    }
+
+    fn write_open_groups(&self, rounds_max: usize) {
+        let mut spare = self.token.lock().expect("a flush that panics ends the process");
+        self.write_groups(&mut spare, rounds_max);
+    }
+
+    /// True when nothing is left to write.
+    fn write_groups(&self, spare: &mut Group, rounds_max: usize) -> bool {
+        for _ in 0..rounds_max {
+            if self.failure.get().is_some() {
+                return true;
+            }
+            match self.core.take_group(std::mem::take(spare)) {
+                None => return true,
+                Some(group) => *spare = self.write(group),
+            }
+        }
+        false
+    }
+
+    /// Writes, publishes, wakes; gives the emptied buffers back.
+    fn write(&self, mut group: Group) -> Group {
+        match self.store.write_group(group.first, &group.entries, &group.writes) {
+            Ok(()) => {
+                self.bytes.fetch_add(group.bytes as u64, Ordering::Release);
+                self.publisher.publish(&group.entries, &group.writes);
+                self.durable.advance(group.end());
+                self.publisher.wake(&group.writes);
+            }
+            Err(error) => self.fail(error.to_string()),
+        }
+        group.entries.clear();
+        group.writes.clear();
+        group
+    }
+
+    fn fail(&self, error: String) {
+        tracing::error!(%error, "the journal cannot be written; nothing more is acknowledged");
+        // Only the first failure counts: what follows is its consequence.
+        let _ = self.failure.set(error);
+        self.durable.wake_all();
+    }
+}
+
+impl Signal {
+    fn raise(&self) {
+        let mut raised = self.raised.lock().expect("no code panics while it holds the signal");
+        if !*raised {
+            *raised = true;
+            self.changed.notify_one();
+        }
+    }
+
+    fn wait(&self) -> bool {
+        let raised = self.raised.lock().expect("no code panics while it holds the signal");
+        let mut raised =
+            self.changed.wait_while(raised, |raised| !*raised).expect("no code panics while it holds the signal");
+        *raised = false;
+        true
+    }
+}

@@ -1,0 +1,297 @@
+//! What readers see of a feed: ends that are durable, and the files behind them. No reader takes the core's lock.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use uuid::Uuid;
+
+use super::waiters::{Sleeper, Waiters};
+use crate::config::TopicSettings;
+use crate::model::{FeedSettings, CommitNumber, Extent, FeedId, FeedOffset, Offset, PartitionId, StreamId, Timestamp};
+use crate::store::FeedFiles;
+use crate::view::{OpenStreamReading, PartitionEnds, Published};
+
+/// A feed as published.
+pub struct FeedHandle {
+    pub id: FeedId,
+    pub name: String,
+    pub topic_id: Uuid,
+    pub files: Arc<FeedFiles>,
+    partitions: RwLock<Arc<[Arc<PartitionHandle>]>>,
+    config: RwLock<Arc<FeedConfig>>,
+    commits: AtomicI64,
+    streams: AtomicI64,
+    events: AtomicI64,
+    sealed_at: AtomicI64,
+    open: Mutex<BTreeMap<StreamId, OpenStreamReading>>,
+    history: Waiters,
+}
+
+/// A feed's configuration: what was set on it, and what follows with the broker's defaults.
+pub struct FeedConfig {
+    pub overrides: Arc<BTreeMap<String, String>>,
+    pub settings: TopicSettings,
+    /// Those of them that the model decides by.
+    pub model: FeedSettings,
+}
+
+/// A partition as published.
+pub struct PartitionHandle {
+    log_start: AtomicI64,
+    high_watermark: AtomicI64,
+    feed_end: AtomicI64,
+    waiters: Waiters,
+}
+
+/// The published numbers with which a handle starts.
+#[derive(Clone, Debug, Default)]
+pub struct FeedEnds {
+    pub partitions: Vec<PartitionEnds>,
+    pub commits: CommitNumber,
+    pub streams: StreamId,
+    pub events: i64,
+    pub sealed_at: Timestamp,
+    pub open: BTreeMap<StreamId, OpenStreamReading>,
+}
+
+impl FeedHandle {
+    /// A handle that publishes `ends`.
+    pub fn new(
+        id: FeedId,
+        name: String,
+        topic_id: Uuid,
+        files: Arc<FeedFiles>,
+        config: FeedConfig,
+        ends: FeedEnds,
+    ) -> FeedHandle {
+        let partitions = ends.partitions.iter().map(|e| Arc::new(PartitionHandle::new(*e))).collect();
+        FeedHandle {
+            id,
+            name,
+            topic_id,
+            files,
+            partitions: RwLock::new(partitions),
+            config: RwLock::new(Arc::new(config)),
+            commits: AtomicI64::new(ends.commits.0),
+            streams: AtomicI64::new(ends.streams.0),
+            events: AtomicI64::new(ends.events),
+            sealed_at: AtomicI64::new(ends.sealed_at.0),
+            open: Mutex::new(ends.open),
+            history: Waiters::default(),
+        }
+    }
+
+    /// How many partitions the feed has.
+    pub fn partitions(&self) -> u32 {
+        self.all().len() as u32
+    }
+
+    /// The partition, if the feed has it.
+    pub fn partition(&self, partition: PartitionId) -> Option<Arc<PartitionHandle>> {
+        self.all().get(partition.0 as usize).cloned()
+    }
+
+    /// What was set on the feed.
+    pub fn overrides(&self) -> Arc<BTreeMap<String, String>> {
+        self.config().overrides.clone()
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Arc<FeedConfig> {
+        self.config.read().expect("no code panics while it holds a feed's configuration").clone()
+    }
+
+    /// `sleeper` is woken when something new of partition `partition` or of the feed's history is published.
+    pub fn wake_for(&self, partition: PartitionId, sleeper: &Sleeper) {
+        if let Some(handle) = self.partition(partition) {
+            handle.waiters.add(sleeper);
+        }
+    }
+
+    /// `sleeper` is woken at the next commit or stream event.
+    pub fn wake_for_history(&self, sleeper: &Sleeper) {
+        self.history.add(sleeper);
+    }
+
+    pub(super) fn publish_config(&self, config: FeedConfig) {
+        *self.config.write().expect("no code panics while it holds a feed's configuration") = Arc::new(config);
+    }
+
+    pub(super) fn publish_partitions(&self, count: u32) {
+        let mut all = self.partitions.write().expect("no code panics while it holds the partitions");
+        let more = (all.len()..count as usize).map(|_| Arc::new(PartitionHandle::new(PartitionEnds::default())));
+        *all = all.iter().cloned().chain(more).collect();
+    }
+
+    pub(super) fn publish_extent(&self, stream: StreamId, partition: PartitionId, extent: Extent, label: Option<&str>) {
+        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
+        self.open_streams().entry(stream).or_default().add(partition, extent, label);
+    }
+
+    pub(super) fn publish_commit(&self, commit: CommitNumber, stream: StreamId, sealed: Timestamp) {
+        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
+        self.sealed_at.store(sealed.0, Ordering::Release);
+        self.commits.store(commit.0 + 1, Ordering::Release);
+        // Last, so that a reader always finds the stream, open or sealed.
+        self.open_streams().remove(&stream);
+    }
+
+    pub(super) fn publish_event(&self, event: i64) {
+        self.events.store(event + 1, Ordering::Release);
+    }
+
+    pub(super) fn wake_history(&self) {
+        self.history.wake();
+    }
+
+    /// Wakes every reader: the feed is gone and each must look again.
+    pub(super) fn wake_all(&self) {
+        self.all().iter().for_each(|p| p.waiters.wake());
+        self.history.wake();
+    }
+
+    fn all(&self) -> Arc<[Arc<PartitionHandle>]> {
+        self.partitions.read().expect("no code panics while it holds the partitions").clone()
+    }
+
+    fn open_streams(&self) -> std::sync::MutexGuard<'_, BTreeMap<StreamId, OpenStreamReading>> {
+        self.open.lock().expect("no code panics while it holds the open streams")
+    }
+}
+
+impl PartitionHandle {
+    fn new(ends: PartitionEnds) -> PartitionHandle {
+        PartitionHandle {
+            log_start: AtomicI64::new(ends.log_start.0),
+            high_watermark: AtomicI64::new(ends.high_watermark.0),
+            feed_end: AtomicI64::new(ends.feed_end.0),
+            waiters: Waiters::default(),
+        }
+    }
+
+    /// The durable ends.
+    pub fn published(&self) -> PartitionEnds {
+        PartitionEnds {
+            log_start: Offset(self.log_start.load(Ordering::Acquire)),
+            high_watermark: Offset(self.high_watermark.load(Ordering::Acquire)),
+            feed_end: FeedOffset(self.feed_end.load(Ordering::Acquire)),
+        }
+    }
+
+    pub(super) fn publish_end(&self, end: Offset) {
+        self.high_watermark.store(end.0, Ordering::Release);
+    }
+
+    pub(super) fn publish_feed_end(&self, end: FeedOffset) {
+        self.feed_end.store(end.0, Ordering::Release);
+    }
+
+    pub(super) fn wake(&self) {
+        self.waiters.wake();
+    }
+}
+
+impl Published for FeedHandle {
+    fn partitions(&self) -> u32 {
+        FeedHandle::partitions(self)
+    }
+
+    fn partition(&self, partition: PartitionId) -> Option<PartitionEnds> {
+        FeedHandle::partition(self, partition).map(|p| p.published())
+    }
+
+    fn commits(&self) -> CommitNumber {
+        CommitNumber(self.commits.load(Ordering::Acquire))
+    }
+
+    fn events(&self) -> i64 {
+        self.events.load(Ordering::Acquire)
+    }
+
+    fn streams(&self) -> StreamId {
+        StreamId(self.streams.load(Ordering::Acquire))
+    }
+
+    fn sealed_at(&self) -> Timestamp {
+        Timestamp(self.sealed_at.load(Ordering::Acquire))
+    }
+
+    fn open_stream(&self, stream: StreamId) -> Option<OpenStreamReading> {
+        self.open_streams().get(&stream).cloned()
+    }
+
+    fn open_stream_labelled(&self, label: &str) -> Option<StreamId> {
+        self.open_streams().iter().rev().find(|(_, s)| s.label.as_deref() == Some(label)).map(|(id, _)| *id)
+    }
+
+    fn files(&self) -> &Arc<FeedFiles> {
+        &self.files
+    }
+}
+
+/// The published feeds, by name and by topic id.
+#[derive(Default)]
+pub struct Catalog {
+    feeds: RwLock<Names>,
+}
+
+#[derive(Default)]
+struct Names {
+    by_name: BTreeMap<String, Arc<FeedHandle>>,
+    by_topic_id: HashMap<Uuid, Arc<FeedHandle>>,
+    by_id: HashMap<FeedId, Arc<FeedHandle>>,
+}
+
+impl Catalog {
+    /// The feed of that name.
+    pub fn by_name(&self, name: &str) -> Option<Arc<FeedHandle>> {
+        self.read().by_name.get(name).cloned()
+    }
+
+    /// The feed with that topic id.
+    pub fn by_topic_id(&self, id: &Uuid) -> Option<Arc<FeedHandle>> {
+        self.read().by_topic_id.get(id).cloned()
+    }
+
+    /// The feed with that number.
+    pub fn by_id(&self, id: FeedId) -> Option<Arc<FeedHandle>> {
+        self.read().by_id.get(&id).cloned()
+    }
+
+    /// All feeds, ordered by name.
+    pub fn all(&self) -> Vec<Arc<FeedHandle>> {
+        self.read().by_name.values().cloned().collect()
+    }
+
+    /// Feeds whose name is `from` or later in order, at most `max` of them.
+    pub fn page(&self, from: &str, max: usize) -> Vec<Arc<FeedHandle>> {
+        self.read().by_name.range(from.to_owned()..).take(max).map(|(_, feed)| feed.clone()).collect()
+    }
+
+    pub(super) fn insert(&self, feed: Arc<FeedHandle>) {
+        let mut names = self.write();
+        names.by_name.insert(feed.name.clone(), feed.clone());
+        names.by_topic_id.insert(feed.topic_id, feed.clone());
+        names.by_id.insert(feed.id, feed);
+    }
+
+    pub(super) fn remove(&self, id: FeedId) -> Option<Arc<FeedHandle>> {
+        let mut names = self.write();
+        let feed = names.by_id.remove(&id)?;
+        names.by_topic_id.remove(&feed.topic_id);
+        // A feed of the same name may have been made since.
+        if names.by_name.get(&feed.name).is_some_and(|f| f.id == id) {
+            names.by_name.remove(&feed.name);
+        }
+        Some(feed)
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Names> {
+        self.feeds.read().expect("no code panics while it holds the catalog")
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Names> {
+        self.feeds.write().expect("no code panics while it holds the catalog")
+    }
+}

@@ -1,0 +1,60 @@
+//! What the broker does by itself: seals that are due, checkpoints, the watch on free space.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Broker;
+use crate::model::Timestamp;
+
+/// How often free space and the journal's length are looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Runs until the broker stops.
+pub(super) async fn run(broker: Arc<Broker>) {
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    while !broker.is_stopping() {
+        tokio::select! {
+            () = until_due(&broker) => broker.seal_what_is_due(),
+            _ = tick.tick() => look_after_the_disk(&broker).await,
+            () = broker.stop_requested() => return,
+        }
+    }
+}
+
+/// Completes when a stream has to be sealed by its age.
+async fn until_due(broker: &Broker) {
+    loop {
+        let changed = broker.deadline_changed();
+        match broker.deadline() {
+            None => changed.await,
+            Some(deadline) => {
+                let left = left_until(deadline, broker.now());
+                if left.is_zero() {
+                    return;
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(left) => {}
+                    () = changed => {}
+                }
+            }
+        }
+    }
+}
+
+fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
+    Duration::from_millis(u64::try_from(deadline.0 - now.0).unwrap_or(0))
+}
+
+async fn look_after_the_disk(broker: &Arc<Broker>) {
+    let broker = broker.clone();
+    // Both may wait for the disk, so neither runs on an async worker.
+    let done = tokio::task::spawn_blocking(move || {
+        broker.watch_free_space();
+        broker.mark_idle_journal();
+        broker.checkpoint_if_due();
+    });
+    if let Err(error) = done.await {
+        tracing::error!(%error, "upkeep of the disk ended unexpectedly");
+    }
+}

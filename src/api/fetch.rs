@@ -1,0 +1,199 @@
+//! Fetch (key 1): records of plain topics and of views, at once or as soon as there are enough.
+//!
+//! Sessions (KIP-227) are declined: every answer has session id 0 and names every partition asked for, which clients
+//! take as a full answer each time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::FetchRequest;
+use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
+use tokio::time::Instant;
+
+use super::topic::{self, Readable};
+use super::{Close, Reply, RequestContext};
+use crate::broker::{Broker, Sleeper};
+use crate::model::PartitionId;
+use crate::view::{Bounds, Budget, Isolation, ViewReadError};
+use crate::wire::error;
+use crate::wire::fetch_response::{FetchResponse, PartitionResponse, TopicResponse};
+
+/// The longest that a fetch waits, whatever its client asks for.
+const WAIT_MAX: Duration = Duration::from_secs(300);
+
+/// The leader epoch of every partition, always.
+const LEADER_EPOCH: i32 = 0;
+
+/// Answers a Fetch.
+pub fn handle(broker: &Arc<Broker>, context: &RequestContext, request: FetchRequest) -> Reply {
+    let broker = broker.clone();
+    let (version, correlation) = (context.version, context.correlation_id);
+    Reply::later(async move {
+        let response = match refusal(&request) {
+            Some(error) => FetchResponse { error_code: error.code(), ..FetchResponse::default() },
+            None => Fetch::new(&broker, &request, version).run().await,
+        };
+        Ok::<Vec<Bytes>, Close>(response.encode(version, correlation))
+    })
+}
+
+/// Requests that no consumer of ours sends.
+fn refusal(request: &FetchRequest) -> Option<ResponseError> {
+    let replica = request.replica_id.0.max(request.replica_state.replica_id.0);
+    if replica >= 0 {
+        // There are no followers; a client in a follower's clothes could otherwise read past the durable end.
+        return Some(ResponseError::ClusterAuthorizationFailed);
+    }
+    (request.session_id != 0).then_some(ResponseError::FetchSessionIdNotFound)
+}
+
+struct Fetch<'a> {
+    broker: &'a Broker,
+    request: &'a FetchRequest,
+    topics: Vec<Result<Readable, ResponseError>>,
+    isolation: Isolation,
+}
+
+impl<'a> Fetch<'a> {
+    fn new(broker: &'a Broker, request: &'a FetchRequest, version: i16) -> Fetch<'a> {
+        let topics = request.topics.iter().map(|t| readable(broker, t, version)).collect();
+        let isolation = topic::isolation(request.isolation_level);
+        Fetch { broker, request, topics, isolation }
+    }
+
+    async fn run(mut self) -> FetchResponse {
+        let wait = Duration::from_millis(u64::try_from(self.request.max_wait_ms).unwrap_or(0)).min(WAIT_MAX);
+        let deadline = Instant::now() + wait;
+        loop {
+            let sleeper = Sleeper::default();
+            let attempt = self.attempt();
+            if attempt.is_enough(self.request.min_bytes) || Instant::now() >= deadline {
+                return attempt.response;
+            }
+            self.wake_for_news(&sleeper);
+            // Once more: something may have been published before the sleeper was known.
+            let attempt = self.attempt();
+            if attempt.is_enough(self.request.min_bytes) {
+                return attempt.response;
+            }
+            if tokio::time::timeout_at(deadline, sleeper.notified()).await.is_err() {
+                return self.attempt().response;
+            }
+            self.look_again();
+        }
+    }
+
+    /// An open stream may be sealed by now, and its name then means the commit.
+    fn look_again(&mut self) {
+        for readable in self.topics.iter_mut().flatten() {
+            readable.reopen(self.broker);
+        }
+    }
+
+    fn wake_for_news(&self, sleeper: &Sleeper) {
+        for (topic, readable) in self.request.topics.iter().zip(&self.topics) {
+            let Ok(readable) = readable else { continue };
+            readable.feed.wake_for_history(sleeper);
+            for partition in &topic.partitions {
+                if let Some(id) = topic::partition_id(partition.partition) {
+                    readable.feed.wake_for(id, sleeper);
+                }
+            }
+        }
+    }
+
+    fn attempt(&self) -> Attempt {
+        let mut attempt = Attempt::default();
+        let mut room = usize::try_from(self.request.max_bytes).unwrap_or(0);
+        for (topic, readable) in self.request.topics.iter().zip(&self.topics) {
+            let mut partitions = Vec::with_capacity(topic.partitions.len());
+            for wanted in &topic.partitions {
+                let at_least_one = attempt.bytes == 0;
+                let answer = match readable {
+                    Ok(readable) => self.partition(readable, wanted, room, at_least_one),
+                    Err(error) => refused(wanted.partition, *error, None),
+                };
+                let bytes = answer.records_len();
+                room = room.saturating_sub(bytes);
+                attempt.bytes += bytes;
+                attempt.failed |= answer.error_code != 0;
+                partitions.push(answer);
+            }
+            let name = topic.topic.0.to_string();
+            attempt.response.topics.push(TopicResponse { name, topic_id: topic.topic_id, partitions });
+        }
+        attempt
+    }
+
+    fn partition(&self, readable: &Readable, wanted: &FetchPartition, room: usize, at_least_one: bool) -> PartitionResponse {
+        let index = wanted.partition;
+        let Some(id) = topic::partition_id(index) else {
+            return refused(index, ResponseError::UnknownTopicOrPartition, None);
+        };
+        if wanted.current_leader_epoch > LEADER_EPOCH {
+            return refused(index, ResponseError::UnknownLeaderEpoch, None);
+        }
+        let max_bytes = room.min(usize::try_from(wanted.partition_max_bytes).unwrap_or(0));
+        match readable.view.read(id, wanted.fetch_offset, Budget { max_bytes, at_least_one }, self.isolation) {
+            Ok((bounds, reading)) => {
+                // A position in the gap past a tight end is valid, and must not look as if the log had shrunk.
+                let end = bounds.end.max(wanted.fetch_offset);
+                PartitionResponse {
+                    index,
+                    high_watermark: end,
+                    last_stable_offset: end,
+                    log_start_offset: bounds.start,
+                    records: reading.parts,
+                    ..PartitionResponse::default()
+                }
+            }
+            Err(ViewReadError::OutOfRange { bounds, .. }) => {
+                refused(index, ResponseError::OffsetOutOfRange, Some(bounds))
+            }
+            Err(read_error) => self.unreadable(index, id, read_error),
+        }
+    }
+
+    fn unreadable(&self, index: i32, id: PartitionId, read_error: ViewReadError) -> PartitionResponse {
+        let code = error::of_view_read(&read_error);
+        if code == ResponseError::KafkaStorageError {
+            tracing::error!(partition = id.0, error = %read_error, "records cannot be read");
+        }
+        refused(index, code, None)
+    }
+}
+
+#[derive(Default)]
+struct Attempt {
+    response: FetchResponse,
+    bytes: usize,
+    failed: bool,
+}
+
+impl Attempt {
+    fn is_enough(&self, min_bytes: i32) -> bool {
+        self.failed || self.bytes >= usize::try_from(min_bytes).unwrap_or(0)
+    }
+}
+
+fn readable(broker: &Broker, wanted: &FetchTopic, version: i16) -> Result<Readable, ResponseError> {
+    let found = match version {
+        ..=12 => topic::by_name(broker, &wanted.topic.0),
+        _ => topic::by_id(broker, &wanted.topic_id),
+    };
+    // Consumers know this answer to Fetch as "ask for metadata again", which then gives the reason.
+    found.map_err(|refusal| refusal.for_reader())
+}
+
+fn refused(index: i32, error: ResponseError, bounds: Option<Bounds>) -> PartitionResponse {
+    PartitionResponse {
+        index,
+        error_code: error.code(),
+        high_watermark: bounds.map_or(-1, |b| b.end),
+        last_stable_offset: bounds.map_or(-1, |b| b.end),
+        log_start_offset: bounds.map_or(-1, |b| b.start),
+        ..PartitionResponse::default()
+    }
+}

@@ -1,0 +1,101 @@
+//! ListOffsets (key 2): where a partition begins and ends, and what stands there at a time.
+
+use std::sync::Arc;
+
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
+use kafka_protocol::messages::list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
+use kafka_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
+
+use super::topic::{self, Readable};
+use super::{Reply, RequestContext};
+use crate::broker::Broker;
+use crate::model::Timestamp;
+use crate::view::{Found, Isolation, ViewReadError};
+use crate::wire::error;
+
+/// Special timestamps of the protocol.
+const LATEST: i64 = -1;
+const EARLIEST: i64 = -2;
+const MAX_TIMESTAMP: i64 = -3;
+const EARLIEST_LOCAL: i64 = -4;
+
+/// The leader epoch of every partition, always.
+const LEADER_EPOCH: i32 = 0;
+
+/// Answers a ListOffsets.
+pub fn handle(broker: &Arc<Broker>, context: &RequestContext, request: ListOffsetsRequest) -> Reply {
+    let isolation = topic::isolation(request.isolation_level);
+    let topics = request.topics.iter().map(|t| answer_topic(broker, t, isolation, context.version)).collect();
+    context.ready(&ListOffsetsResponse::default().with_topics(topics))
+}
+
+fn answer_topic(
+    broker: &Broker,
+    wanted: &ListOffsetsTopic,
+    isolation: Isolation,
+    version: i16,
+) -> ListOffsetsTopicResponse {
+    let readable = topic::by_name(broker, &wanted.name.0).map_err(|refusal| refusal.for_reader());
+    let partitions = wanted.partitions.iter().map(|partition| {
+        let index = partition.partition_index;
+        let found = readable.as_ref().map_err(|e| *e).and_then(|r| find(r, partition, isolation));
+        match found {
+            Ok(found) => answer(index, found, version),
+            Err(error) => refused(index, error),
+        }
+    });
+    ListOffsetsTopicResponse::default().with_name(wanted.name.clone()).with_partitions(partitions.collect())
+}
+
+fn find(
+    readable: &Readable,
+    wanted: &ListOffsetsPartition,
+    isolation: Isolation,
+) -> Result<Option<Found>, ResponseError> {
+    let id = topic::partition_id(wanted.partition_index).ok_or(ResponseError::UnknownTopicOrPartition)?;
+    if wanted.current_leader_epoch > LEADER_EPOCH {
+        return Err(ResponseError::UnknownLeaderEpoch);
+    }
+    let view = &readable.view;
+    let found = match wanted.timestamp {
+        LATEST => view.bounds(id, isolation).map(|bounds| Some(untimed(bounds.end))),
+        EARLIEST | EARLIEST_LOCAL => view.bounds(id, isolation).map(|bounds| Some(untimed(bounds.start))),
+        MAX_TIMESTAMP => view.newest(id),
+        time if time >= 0 => view.find_time(id, Timestamp(time)),
+        // Tiered offsets and whatever comes later: there is nothing of the kind here.
+        _ => view.bounds(id, isolation).map(|_| None),
+    };
+    found.map_err(|read_error| code(&read_error))
+}
+
+fn code(read_error: &ViewReadError) -> ResponseError {
+    let code = error::of_view_read(read_error);
+    if code == ResponseError::KafkaStorageError {
+        tracing::error!(error = %read_error, "offsets cannot be found");
+    }
+    code
+}
+
+fn untimed(offset: i64) -> Found {
+    Found { offset, timestamp: Timestamp(-1) }
+}
+
+fn answer(index: i32, found: Option<Found>, version: i16) -> ListOffsetsPartitionResponse {
+    let epoch = if version >= 4 && found.is_some() { LEADER_EPOCH } else { -1 };
+    let found = found.unwrap_or(untimed(-1));
+    ListOffsetsPartitionResponse::default()
+        .with_partition_index(index)
+        .with_timestamp(found.timestamp.0)
+        .with_offset(found.offset)
+        .with_leader_epoch(epoch)
+}
+
+fn refused(index: i32, error: ResponseError) -> ListOffsetsPartitionResponse {
+    ListOffsetsPartitionResponse::default()
+        .with_partition_index(index)
+        .with_error_code(error.code())
+        .with_timestamp(-1)
+        .with_offset(-1)
+        .with_leader_epoch(-1)
+}

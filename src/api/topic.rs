@@ -1,0 +1,109 @@
+//! From the names and ids that requests carry to something readable.
+
+use std::sync::Arc;
+
+use kafka_protocol::ResponseError;
+use uuid::Uuid;
+
+use crate::broker::{Broker, FeedHandle};
+use crate::model::PartitionId;
+use crate::view::{Isolation, View, ViewName};
+use crate::wire::error;
+use crate::wire::name::{self, TopicName};
+
+/// A topic that can be read: a feed's log or a view of it.
+pub struct Readable {
+    pub feed: Arc<FeedHandle>,
+    pub view: View,
+    name: Option<ViewName>,
+}
+
+/// Why a topic cannot be read, as a code and in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub error: ResponseError,
+    pub message: String,
+}
+
+impl Refusal {
+    /// The code for Fetch and ListOffsets, whose clients know no LEADER_NOT_AVAILABLE (the Java consumer stops at it):
+    /// NOT_LEADER_OR_FOLLOWER makes them ask for metadata again, where the wait is told.
+    pub fn for_reader(&self) -> ResponseError {
+        match self.error {
+            ResponseError::LeaderNotAvailable => ResponseError::NotLeaderOrFollower,
+            error => error,
+        }
+    }
+}
+
+impl Readable {
+    /// Opens the view anew: what its name means may have changed since.
+    pub fn reopen(&mut self, broker: &Broker) {
+        if let Some(name) = &self.name
+            && let Ok(handle) = broker.resolve_view(name)
+        {
+            self.view = handle.view;
+        }
+    }
+}
+
+/// The topic or view of that name.
+pub fn by_name(broker: &Broker, topic: &str) -> Result<Readable, Refusal> {
+    match name::parse_topic(topic) {
+        Ok(TopicName::Plain(plain)) => match broker.catalog().by_name(plain) {
+            Some(feed) => Ok(plain_topic(feed)),
+            None => Err(unknown_topic()),
+        },
+        Ok(TopicName::View(view)) => view_topic(broker, view),
+        Err(error) => Err(Refusal { error: ResponseError::InvalidTopicException, message: error.to_string() }),
+    }
+}
+
+/// The topic or view with that id.
+pub fn by_id(broker: &Broker, id: &Uuid) -> Result<Readable, Refusal> {
+    if let Some(feed) = broker.catalog().by_topic_id(id) {
+        return Ok(plain_topic(feed));
+    }
+    match broker.view_name(id) {
+        Some(name) => {
+            let readable = view_topic(broker, ViewName::clone(&name))?;
+            // The feed may have been deleted and made again: then the id is an old one.
+            if name.topic_id(&readable.feed.topic_id) == *id {
+                Ok(readable)
+            } else {
+                Err(unknown(ResponseError::UnknownTopicId))
+            }
+        }
+        None => Err(unknown(ResponseError::UnknownTopicId)),
+    }
+}
+
+/// Kafka's partition numbers are signed; negative ones name nothing.
+pub fn partition_id(index: i32) -> Option<PartitionId> {
+    u32::try_from(index).ok().map(PartitionId)
+}
+
+/// Kafka's isolation level on the wire.
+pub fn isolation(level: i8) -> Isolation {
+    if level == 1 { Isolation::ReadCommitted } else { Isolation::ReadUncommitted }
+}
+
+fn plain_topic(feed: Arc<FeedHandle>) -> Readable {
+    Readable { view: View::plain(feed.clone()), feed, name: None }
+}
+
+fn view_topic(broker: &Broker, name: ViewName) -> Result<Readable, Refusal> {
+    match broker.resolve_view(&name) {
+        Ok(handle) => Ok(Readable { feed: handle.feed, view: handle.view, name: Some(name) }),
+        Err(error) => Err(Refusal { error: error::of_resolve(&error), message: error.to_string() }),
+    }
+}
+
+/// The refusal of a topic that is not there, in Kafka's words.
+pub fn unknown_topic() -> Refusal {
+    unknown(ResponseError::UnknownTopicOrPartition)
+}
+
+fn unknown(error: ResponseError) -> Refusal {
+    Refusal { error, message: "this server does not host this topic-partition".into() }
+}

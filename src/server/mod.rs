@@ -1,1 +1,66 @@
-//! (room)
+//! Sockets: Kafka over TCP. One task a connection; one connection's fault never touches another.
+
+mod connection;
+mod listener;
+mod outbox;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::broker::{Broker, BrokerError};
+use crate::config::Listener as ListenerConfig;
+
+/// A broker that serves clients.
+pub struct Server {
+    broker: Arc<Broker>,
+    addresses: Vec<SocketAddr>,
+    stop: watch::Sender<bool>,
+    listeners: JoinSet<()>,
+}
+
+/// Why a server did not start or stop well.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error("cannot listen on {address}: {error}")]
+    Listen { address: String, error: std::io::Error },
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+}
+
+impl Server {
+    /// Listens on every address; port 0 takes a free one. Clients are served once this returns.
+    pub async fn start(broker: Arc<Broker>, listeners: &[ListenerConfig]) -> Result<Server, ServerError> {
+        let (stop, stopped) = watch::channel(false);
+        let mut server = Server { broker, addresses: Vec::new(), stop, listeners: JoinSet::new() };
+        for config in listeners {
+            let listener = listener::bind(config).await.map_err(|error| ServerError::Listen {
+                address: config.to_string(),
+                error,
+            })?;
+            server.addresses.push(listener.address);
+            server.listeners.spawn(listener.run(server.broker.clone(), stopped.clone()));
+        }
+        Ok(server)
+    }
+
+    /// The addresses that it listens on, in the order of the configuration.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// The broker behind the sockets.
+    pub fn broker(&self) -> &Arc<Broker> {
+        &self.broker
+    }
+
+    /// Takes no more requests, answers those taken, then closes the broker in order.
+    pub async fn shut_down(mut self) -> Result<(), ServerError> {
+        // Nobody listening any more is just as well.
+        let _ = self.stop.send(true);
+        while self.listeners.join_next().await.is_some() {}
+        Ok(self.broker.shut_down().await?)
+    }
+}

@@ -1,0 +1,198 @@
+//! One connection: frames in, answers out, in one task.
+//!
+//! Requests are read on while produces wait for the disk, so that five in flight share one sync.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, Sleep};
+
+use super::outbox::Outbox;
+use crate::api::{self, Close, ConnectionInfo};
+use crate::broker::Broker;
+use crate::metrics;
+use crate::wire::frame;
+
+/// Requests of one connection that may wait for their answers.
+const IN_FLIGHT_MAX: usize = 256;
+
+/// Bytes asked of the socket at once. A larger frame's buffer grows as its bytes arrive, never ahead of them.
+const READ_LEN: usize = 64 << 10;
+
+/// Serves one connection to its end.
+pub(super) async fn serve(
+    stream: TcpStream,
+    peer: SocketAddr,
+    listener: String,
+    broker: Arc<Broker>,
+    stopped: watch::Receiver<bool>,
+) {
+    let Ok(connection) = Connection::new(stream, peer, listener, broker) else {
+        // The client is gone already.
+        return;
+    };
+    let _held = metrics::all().connections.hold(1);
+    match connection.run(stopped).await {
+        Ok(()) => tracing::debug!(%peer, "connection ended"),
+        Err(close) => {
+            metrics::all().connections_broken.increment();
+            tracing::warn!(%peer, reason = %close, "connection closed");
+        }
+    }
+}
+
+/// Far enough away.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+struct Connection {
+    stream: TcpStream,
+    info: ConnectionInfo,
+    broker: Arc<Broker>,
+    inbox: BytesMut,
+    outbox: Outbox,
+    ended: bool,
+    progress: Instant,
+    frame_max: usize,
+    idle_max: Duration,
+}
+
+/// Why a connection goes on.
+enum Event {
+    Ready,
+    Readable,
+    Writable,
+    Timer,
+    Stop,
+}
+
+impl Connection {
+    fn new(
+        stream: TcpStream,
+        peer: SocketAddr,
+        listener: String,
+        broker: Arc<Broker>,
+    ) -> io::Result<Connection> {
+        stream.set_nodelay(true)?;
+        let info = ConnectionInfo { peer, local: stream.local_addr()?, listener };
+        let settings = broker.settings().typed();
+        let (frame_max, idle_max) = (settings.request_bytes_max, settings.connection_idle_max.unwrap_or(FOR_EVER));
+        Ok(Connection {
+            stream,
+            info,
+            broker,
+            inbox: BytesMut::new(),
+            outbox: Outbox::default(),
+            ended: false,
+            progress: Instant::now(),
+            frame_max,
+            idle_max,
+        })
+    }
+
+    async fn run(mut self, mut stopped: watch::Receiver<bool>) -> Result<(), Close> {
+        let timer = tokio::time::sleep(self.idle_max);
+        tokio::pin!(timer);
+        let mut stopping = *stopped.borrow();
+        loop {
+            if !stopping {
+                self.take_requests().await?;
+            }
+            self.send().map_err(Close::from)?;
+            if (self.ended || stopping) && self.outbox.is_empty() {
+                return Ok(());
+            }
+            match self.next_event(&mut timer, &mut stopped, stopping).await? {
+                Event::Ready | Event::Writable => self.progress = Instant::now(),
+                Event::Readable => self.read().map_err(Close::from)?,
+                Event::Timer if self.is_idle(&mut timer) => return Ok(()),
+                Event::Timer => {}
+                Event::Stop => {
+                    stopping = true;
+                    // A fetch that waits for records would hold up the shutdown; its client asks again elsewhere.
+                    if self.outbox.is_making() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn next_event(
+        &mut self,
+        timer: &mut std::pin::Pin<&mut Sleep>,
+        stopped: &mut watch::Receiver<bool>,
+        stopping: bool,
+    ) -> Result<Event, Close> {
+        let may_read = !self.ended && !stopping && self.has_room();
+        let has_bytes = self.outbox.has_bytes();
+        tokio::select! {
+            biased;
+            ready = self.outbox.next_ready(&self.broker) => ready.map(|()| Event::Ready),
+            writable = self.stream.writable(), if has_bytes => Ok(writable.map(|()| Event::Writable)?),
+            readable = self.stream.readable(), if may_read => Ok(readable.map(|()| Event::Readable)?),
+            () = timer => Ok(Event::Timer),
+            _ = stopped.changed(), if !stopping => Ok(Event::Stop),
+        }
+    }
+
+    /// Handles the frames that have come whole, as long as answers may queue up.
+    async fn take_requests(&mut self) -> Result<(), Close> {
+        while self.may_take() {
+            let Some(frame) = frame::split(&mut self.inbox, self.frame_max)? else { break };
+            if self.broker.is_congested() {
+                // The disk is behind: bringing more would only fill memory.
+                self.broker.relieved().await.map_err(|error| Close::new(error.to_string()))?;
+            }
+            let reply = api::handle(&self.broker, &self.info, frame);
+            self.outbox.push(reply);
+        }
+        // Once for all the requests that came together: they go to the disk in one write.
+        self.broker.kick();
+        Ok(())
+    }
+
+    /// A client that does not read its answers brings no more requests in.
+    fn may_take(&self) -> bool {
+        self.outbox.waiting() < IN_FLIGHT_MAX && !self.outbox.is_making() && !self.outbox.has_bytes()
+    }
+
+    /// While requests wait, the socket is still read, to see its end; but not for ever.
+    fn has_room(&self) -> bool {
+        self.may_take() || self.inbox.len() < READ_LEN
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.outbox.take_ready(&self.broker);
+        self.outbox.write(&self.stream)?;
+        Ok(())
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        self.inbox.reserve(READ_LEN);
+        match self.stream.try_read_buf(&mut self.inbox) {
+            Ok(0) => self.ended = true,
+            Ok(read) => {
+                self.progress = Instant::now();
+                metrics::all().bytes_in.add(read as u64);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn is_idle(&self, timer: &mut std::pin::Pin<&mut Sleep>) -> bool {
+        let until = self.progress + self.idle_max;
+        if Instant::now() >= until && !self.outbox.is_making() {
+            tracing::info!(peer = %self.info.peer, "connection closed: nothing came or went for connections.max.idle.ms");
+            return true;
+        }
+        timer.as_mut().reset(until.max(Instant::now() + Duration::from_secs(1)));
+        false
+    }
+}

@@ -1,0 +1,88 @@
+//! Accepting connections.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::connection;
+use crate::broker::Broker;
+use crate::config::Listener as ListenerConfig;
+use crate::metrics;
+
+/// How long accepting pauses when the process has no file handle left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long connections have to send their last answers at shutdown.
+const DRAIN_MAX: Duration = Duration::from_secs(5);
+
+pub(super) struct Listener {
+    pub address: SocketAddr,
+    name: String,
+    socket: TcpListener,
+}
+
+pub(super) async fn bind(config: &ListenerConfig) -> io::Result<Listener> {
+    // No host means every interface, as in Kafka.
+    let host = config.host.as_deref().unwrap_or("0.0.0.0");
+    let socket = TcpListener::bind((host, config.port)).await?;
+    Ok(Listener { address: socket.local_addr()?, name: config.name.clone(), socket })
+}
+
+impl Listener {
+    /// Serves until `stopped`, then waits for its connections to end.
+    pub async fn run(self, broker: Arc<Broker>, mut stopped: watch::Receiver<bool>) {
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.socket.accept() => match accepted {
+                    Ok((stream, peer)) => self.admit(stream, peer, &broker, &stopped, &mut connections),
+                    Err(error) => pause(&error).await,
+                },
+                Some(ended) = connections.join_next() => note_end(ended),
+                _ = stopped.changed() => break,
+            }
+        }
+        let drained = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN_MAX, drained).await.is_err() {
+            tracing::warn!(listener = self.name, "connections still open after the time to drain; closing them");
+        }
+    }
+
+    fn admit(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        broker: &Arc<Broker>,
+        stopped: &watch::Receiver<bool>,
+        connections: &mut JoinSet<()>,
+    ) {
+        let max = broker.settings().typed().num_connections_max;
+        if connections.len() >= max {
+            metrics::all().connections_refused.increment();
+            tracing::warn!(%peer, max, "connection refused: max.connections reached");
+            return;
+        }
+        metrics::all().connections_taken.increment();
+        connections.spawn(connection::serve(stream, peer, self.name.clone(), broker.clone(), stopped.clone()));
+    }
+}
+
+fn note_end(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended {
+        // A panic ends its own connection only.
+        metrics::all().connections_panicked.increment();
+        tracing::error!(%error, "a connection ended in a panic");
+    }
+}
+
+/// Without file handles, accepting again at once would only spin.
+async fn pause(error: &io::Error) {
+    metrics::all().accept_errors.increment();
+    tracing::warn!(%error, "cannot accept a connection");
+    tokio::time::sleep(ACCEPT_PAUSE).await;
+}

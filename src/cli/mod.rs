@@ -9,6 +9,8 @@ mod config;
 mod inspect;
 mod log;
 mod output;
+mod running;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -16,6 +18,7 @@ use clap::{Parser, Subcommand};
 
 pub use args::ConfigArgs;
 pub use output::{human_bytes, print};
+pub use running::{runtime, start_broker};
 
 /// A Kafka-protocol broker whose topics are feeds with a commit history.
 #[derive(Parser)]
@@ -29,6 +32,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a broker; without arguments on 127.0.0.1:9092 with its data in ./streamstack-data
+    Serve(serve::Args),
     /// Show every config: its value and where it comes from
     Config(config::Args),
     /// Show and verify what a data folder holds; the broker must be stopped
@@ -42,6 +47,7 @@ pub fn main() -> ExitCode {
         return wrong_usage(&error);
     }
     match command {
+        Command::Serve(args) => serve::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Inspect(args) => inspect::run(&args),
     }

@@ -72,7 +72,10 @@ impl Walk<'_> {
         let Walk { version, flexible, max, .. } = *self;
         let mut inner_cost = 0;
         let count = self.reader.tags(|tag, reader| {
-            let Some(field) = fields.iter().find(|f| f.tag == Some(tag) && f.is_in(version)) else { return Ok(false) };
+            let Some(field) = fields.iter().find(|field| field.tag == Some(tag)) else { return Ok(false) };
+            if !field.is_in(version) {
+                return Err(Fault::TagVersion { tag });
+            }
             // A walk of its own over what is left, so that the field may hold anything that a body may.
             let rest = Reader::new(reader.rest());
             let mut inner = Walk { version, flexible, reader: rest, cost: inner_cost, max, field: field.name };

@@ -19,6 +19,8 @@ pub enum Fault {
     TagOrder { tag: u32, before: u32 },
     #[error("tag {tag} says {said} bytes and takes {taken}")]
     TagLength { tag: u32, said: usize, taken: usize },
+    #[error("tag {tag} does not belong to this version")]
+    TagVersion { tag: u32 },
     #[error("{0} stands for neither null nor a value")]
     Presence(i8),
     #[error("{0} bytes more than the request has")]

@@ -8,7 +8,7 @@ mod history;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use history::{Point, Ran, open, run};
+use history::{Point, Ran, go_on, open, run};
 use streamstack::disk::{CrashPolicy, FaultyDisk};
 use streamstack::store::{Durability, Opened};
 
@@ -96,6 +96,28 @@ fn power_loss_at_every_operation_loses_nothing_acknowledged() {
     let num_images = num_images.into_inner();
     println!("{num_images} crash images recovered");
     assert!(num_images >= 10_000, "{num_images}");
+}
+
+#[test]
+fn a_store_that_came_back_goes_on_and_comes_back_again() {
+    let num_images = AtomicU64::new(0);
+    at_every_operation(Durability::Fsync, 300..302, 20, |crash, number| {
+        for policy in [CrashPolicy::KeepAll, CrashPolicy::Seeded(number)] {
+            let told = format!("{}, {policy:?}", crash.told);
+            let image = crash.disk.crash_image(policy);
+            let opened = check_image(&image, Durability::Fsync, crash.acknowledged(), &told);
+            let point = crash.ran.points.iter().find(|point| point.lsn == opened.lsn).unwrap();
+            // What the crash left past the ends of files must not come up again under what is written now.
+            let end = go_on(opened, point.contents.clone(), number, 12);
+            let told = format!("{told}, after going on");
+            let killed = check_image(&image.kill_image(), Durability::Fsync, std::slice::from_ref(&end), &told);
+            drop(killed);
+            let lost = image.crash_image(CrashPolicy::Seeded(number));
+            check_image(&lost, Durability::Fsync, std::slice::from_ref(&end), &told);
+            num_images.fetch_add(3, Ordering::Relaxed);
+        }
+    });
+    println!("{} crash images recovered and gone on with", num_images.into_inner());
 }
 
 #[test]

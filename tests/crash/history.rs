@@ -84,7 +84,7 @@ pub fn run(disk: &FaultyDisk, durability: Durability, seed: u64, num_groups: usi
     let start = Point { lsn: Lsn(0), state: State::default(), contents: Contents::default() };
     let mut ran = Ran { points: vec![start], num_acknowledged: 1 };
     let Ok(opened) = open(disk, durability) else { return ran };
-    let mut machine = Machine::new(opened, seed);
+    let mut machine = Machine::new(opened, Contents::default(), seed);
     for _ in 0..num_groups {
         machine.decide_group();
         let acknowledged = machine.write_group();
@@ -100,18 +100,29 @@ pub fn run(disk: &FaultyDisk, durability: Durability, seed: u64, num_groups: usi
     ran
 }
 
+/// Goes on after a recovery, with another history. Returns where it ends.
+pub fn go_on(opened: Opened, contents: Contents, seed: u64, num_groups: usize) -> Point {
+    let mut machine = Machine::new(opened, contents, seed);
+    for _ in 0..num_groups {
+        machine.decide_group();
+        machine.write_group().unwrap();
+        machine.upkeep().unwrap();
+    }
+    machine.point()
+}
+
 impl Machine {
-    fn new(opened: Opened, seed: u64) -> Machine {
+    fn new(opened: Opened, contents: Contents, seed: u64) -> Machine {
         Machine {
+            now: if opened.lsn > Lsn(0) { 2_000_000 } else { 1_000_000 },
+            num_created: opened.state.next_feed().0,
             store: opened.store,
             state: opened.state,
             lsn: opened.lsn,
-            now: 1_000_000,
             random: SplitMix::new(seed),
-            contents: Contents::default(),
+            contents,
             entries: Vec::new(),
             writes: Vec::new(),
-            num_created: 0,
         }
     }
 

@@ -15,6 +15,8 @@ use crate::disk::FaultyDisk;
 use crate::model::{FeedId, Offset, PartitionId, TailWrite, Timestamp};
 
 mod log;
+mod open;
+mod tables;
 
 const FEED: FeedId = FeedId(3);
 

@@ -59,7 +59,13 @@ fn whole<R: Decodable>(mut body: Bytes, version: i16) -> Result<(), String> {
 fn check_honest(api: &Api, version: i16, sample: &Sample) {
     let decoded = decode(api, version, &sample.body);
     let body = &sample.body;
-    assert_eq!(decoded, Some(Ok(())), "{} v{version}: {body:02x?} {:?}", api.name, guard::check(api.schema, version, body));
+    assert_eq!(
+        decoded,
+        Some(Ok(())),
+        "{} v{version}: {body:02x?} {:?}",
+        api.name,
+        guard::check(api.schema, version, body)
+    );
 }
 
 /// What passes the guard decodes, and neither takes much.

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::topic::{self, Readable};
 use super::{Close, Reply, RequestContext};
 use crate::broker::{Broker, Sleeper};
+use crate::metrics;
 use crate::model::PartitionId;
 use crate::view::{Bounds, Budget, Isolation, ViewReadError};
 use crate::wire::error;
@@ -78,6 +79,7 @@ impl<'a> Fetch<'a> {
             if attempt.is_enough(self.request.min_bytes) {
                 return attempt.response;
             }
+            let _waiting = metrics::all().fetches_waiting.hold(1);
             if tokio::time::timeout_at(deadline, sleeper.notified()).await.is_err() {
                 return self.attempt().response;
             }
@@ -106,7 +108,8 @@ impl<'a> Fetch<'a> {
 
     fn attempt(&self) -> Attempt {
         let mut attempt = Attempt::default();
-        let mut room = usize::try_from(self.request.max_bytes).unwrap_or(0);
+        let allowed = usize::try_from(self.request.max_bytes).unwrap_or(0);
+        let mut room = allowed.min(self.broker.settings().typed().fetch_bytes_max);
         for (topic, readable) in self.request.topics.iter().zip(&self.topics) {
             let mut partitions = Vec::with_capacity(topic.partitions.len());
             for wanted in &topic.partitions {
@@ -127,7 +130,13 @@ impl<'a> Fetch<'a> {
         attempt
     }
 
-    fn partition(&self, readable: &Readable, wanted: &FetchPartition, room: usize, at_least_one: bool) -> PartitionResponse {
+    fn partition(
+        &self,
+        readable: &Readable,
+        wanted: &FetchPartition,
+        room: usize,
+        at_least_one: bool,
+    ) -> PartitionResponse {
         let index = wanted.partition;
         let Some(id) = topic::partition_id(index) else {
             return refused(index, ResponseError::UnknownTopicOrPartition, None);

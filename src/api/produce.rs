@@ -135,7 +135,8 @@ impl Produce<'_> {
     fn partition(&self, target: &Target, wanted: &PartitionData) -> Outcome {
         if !self.broker.has_space() {
             metrics::all().produce_refused_space.increment();
-            let message = "the disk has less free space than streamstack.disk.free.min.bytes; free some, then send again";
+            let message =
+                "the disk has less free space than streamstack.disk.free.min.bytes; free some, then send again";
             return (Err(Refused::new(ResponseError::KafkaStorageError, message)), Lsn(0));
         }
         let Some(partition) = topic::partition_id(wanted.index) else {
@@ -192,11 +193,7 @@ impl Produce<'_> {
 
 /// A batch that was not taken.
 pub(super) fn bad_batch(error: &batch::BatchError) -> Refused {
-    Refused {
-        error: error::of_batch(error),
-        message: error.to_string(),
-        record_errors: error.record_errors().to_vec(),
-    }
+    Refused { error: error::of_batch(error), message: error.to_string(), record_errors: error.record_errors().to_vec() }
 }
 
 fn to_answer(index: i32, outcome: Result<Appended, Refused>) -> PartitionResponse {

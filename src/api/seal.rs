@@ -66,11 +66,9 @@ fn checked(records: &Bytes, limits: &Limits) -> Result<(Vec<SealWish>, batch::Ba
     }
     match wrong.first() {
         None => Ok((wishes, batch)),
-        Some(first) => Err(Refused {
-            error: ResponseError::InvalidRecord,
-            message: first.message.clone(),
-            record_errors: wrong,
-        }),
+        Some(first) => {
+            Err(Refused { error: ResponseError::InvalidRecord, message: first.message.clone(), record_errors: wrong })
+        }
     }
 }
 

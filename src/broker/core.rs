@@ -67,10 +67,7 @@ impl Core {
     }
 
     /// Decides on the state as it is and applies what was decided.
-    pub(super) fn submit<T, E>(
-        &self,
-        decide: impl FnOnce(&State) -> Result<Decision<T>, E>,
-    ) -> Submitted<T, E> {
+    pub(super) fn submit<T, E>(&self, decide: impl FnOnce(&State) -> Result<Decision<T>, E>) -> Submitted<T, E> {
         let mut inner = self.lock();
         let value = decide(&inner.state).map(|decision| {
             inner.take_in(decision.entries);

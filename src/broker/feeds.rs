@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use super::Broker;
 use super::core::Gated;
 use super::handles::FeedHandle;
-use super::Broker;
-use crate::model::{AddPartitionsError, CreateFeedError, DeleteFeedError, ConfigureError, Decision, FeedId, ProducerId};
+use crate::model::{
+    AddPartitionsError, ConfigureError, CreateFeedError, Decision, DeleteFeedError, FeedId, ProducerId,
+};
 
 /// A feed to be made.
 #[derive(Clone, Debug)]
@@ -30,9 +32,8 @@ impl Broker {
     pub fn create_feed(&self, wanted: CreateFeed, validate_only: bool) -> Gated<Result<CreatedFeed, CreateFeedError>> {
         let (topic_id, now) = (new_topic_id(), self.now());
         let (name, partitions) = (wanted.name, wanted.partitions);
-        let created = self.change(validate_only, |state| {
-            state.decide_create(&name, topic_id, partitions, wanted.overrides, now)
-        });
+        let created =
+            self.change(validate_only, |state| state.decide_create(&name, topic_id, partitions, wanted.overrides, now));
         created.map(|result| result.map(|feed| CreatedFeed { feed, topic_id, partitions }))
     }
 

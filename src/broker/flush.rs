@@ -10,6 +10,8 @@ use super::core::{Core, Group};
 use super::durable::Durable;
 use super::publish::Publisher;
 use crate::config::Durability;
+use crate::disk::Clock;
+use crate::metrics;
 use crate::store::Store;
 
 /// Rounds that a caller writes for others before the flusher thread takes over.
@@ -24,6 +26,7 @@ pub struct Flush {
     store: Arc<Store>,
     publisher: Arc<Publisher>,
     durable: Arc<Durable>,
+    clock: Arc<dyn Clock>,
     durability: Durability,
     token: Mutex<Group>,
     signal: Signal,
@@ -45,6 +48,7 @@ impl Flush {
         store: Arc<Store>,
         publisher: Arc<Publisher>,
         durable: Arc<Durable>,
+        clock: Arc<dyn Clock>,
         durability: Durability,
     ) -> Flush {
         Flush {
@@ -52,6 +56,7 @@ impl Flush {
             store,
             publisher,
             durable,
+            clock,
             durability,
             token: Mutex::default(),
             signal: Signal::default(),
@@ -137,7 +142,13 @@ impl Flush {
 
     /// Writes, publishes, wakes; gives the emptied buffers back.
     fn write(&self, mut group: Group) -> Group {
-        match self.store.write_group(group.first, &group.entries, &group.writes) {
+        let metrics = metrics::all();
+        metrics.group_entries.record(group.entries.len() as u64);
+        metrics.group_bytes.record(group.bytes as u64);
+        let begun = self.clock.elapsed();
+        let written = self.store.write_group(group.first, &group.entries, &group.writes);
+        metrics.group_write_us.record_time(self.clock.elapsed() - begun);
+        match written {
             Ok(()) => {
                 self.bytes.fetch_add(group.bytes as u64, Ordering::Release);
                 self.publisher.publish(&group.entries, &group.writes);

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::waiters::{Sleeper, Waiters};
 use crate::config::TopicSettings;
-use crate::model::{FeedSettings, CommitNumber, Extent, FeedId, FeedOffset, Offset, PartitionId, StreamId, Timestamp};
+use crate::metrics;
+use crate::model::{CommitNumber, Extent, FeedId, FeedOffset, FeedSettings, Offset, PartitionId, StreamId, Timestamp};
 use crate::store::FeedFiles;
 use crate::view::{OpenStreamReading, PartitionEnds, Published};
 
@@ -274,11 +275,13 @@ impl Catalog {
         names.by_name.insert(feed.name.clone(), feed.clone());
         names.by_topic_id.insert(feed.topic_id, feed.clone());
         names.by_id.insert(feed.id, feed);
+        metrics::all().feeds.set(names.by_id.len() as i64);
     }
 
     pub(super) fn remove(&self, id: FeedId) -> Option<Arc<FeedHandle>> {
         let mut names = self.write();
         let feed = names.by_id.remove(&id)?;
+        metrics::all().feeds.set(names.by_id.len() as i64);
         names.by_topic_id.remove(&feed.topic_id);
         // A feed of the same name may have been made since.
         if names.by_name.get(&feed.name).is_some_and(|f| f.id == id) {

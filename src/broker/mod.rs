@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-pub use self::core::Gated;
 use self::core::Core;
+pub use self::core::Gated;
 use self::durable::Durable;
 pub use self::feeds::{CreateFeed, CreatedFeed};
 use self::flush::Flush;
@@ -30,6 +30,7 @@ pub use self::views::{ResolveError, ViewHandle, ViewIds};
 pub use self::waiters::Sleeper;
 use crate::config::{self, ServerConfig, Settings};
 use crate::disk::{Clock, Disk};
+use crate::metrics;
 use crate::model::{
     Append, AppendError, AppendOutcome, Decision, Feed, Lsn, OpenStream, Seal, SealError, SealOutcome, State, Timestamp,
 };
@@ -82,11 +83,7 @@ pub enum BrokerError {
 
 impl Broker {
     /// Opens the data folder, recovers it, and starts the flusher and the upkeep (on the current tokio runtime).
-    pub fn open(
-        disk: Arc<dyn Disk>,
-        clock: Arc<dyn Clock>,
-        config: ServerConfig,
-    ) -> Result<Arc<Broker>, BrokerError> {
+    pub fn open(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>, config: ServerConfig) -> Result<Arc<Broker>, BrokerError> {
         let opened = Store::open(disk, config.settings.data_dir.clone(), options_of(&config.settings))?;
         let store = Arc::new(opened.store);
         let dynamic = Dynamic {
@@ -102,8 +99,14 @@ impl Broker {
         let durable = Arc::new(Durable::starting_at(opened.lsn));
         let deadline = opened.state.deadline();
         let core = Arc::new(Core::new(opened.state, opened.lsn));
-        let flush =
-            Arc::new(Flush::new(core.clone(), store.clone(), publisher.clone(), durable.clone(), durability));
+        let flush = Arc::new(Flush::new(
+            core.clone(),
+            store.clone(),
+            publisher.clone(),
+            durable.clone(),
+            clock.clone(),
+            durability,
+        ));
         let broker = Arc::new(Broker {
             settings,
             core,
@@ -287,7 +290,10 @@ impl Broker {
     fn watch_free_space(&self) {
         let floor = self.settings.typed().disk_free_bytes_min;
         let has_space = match self.store.free_bytes() {
-            Ok(free) => free >= floor,
+            Ok(free) => {
+                metrics::all().disk_free_bytes.set(i64::try_from(free).unwrap_or(i64::MAX));
+                free >= floor
+            }
             Err(error) => {
                 tracing::warn!(%error, "cannot ask how much space is free");
                 true
@@ -306,6 +312,7 @@ impl Broker {
 
     fn checkpoint_if_due(&self) {
         let written = self.flush.bytes_written() - self.checkpointed.load(Ordering::Acquire);
+        metrics::all().journal_bytes.set(i64::try_from(written).unwrap_or(i64::MAX));
         if written < self.settings.typed().checkpoint_bytes {
             return;
         }
@@ -322,7 +329,9 @@ impl Broker {
         if self.failure().is_some() {
             return Ok(());
         }
+        let begun = self.clock.elapsed();
         self.store.checkpoint(&image.value, image.durable_at)?;
+        metrics::all().checkpoint_us.record_time(self.clock.elapsed() - begun);
         self.checkpointed.store(written, Ordering::Release);
         Ok(())
     }

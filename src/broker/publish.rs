@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle};
 use super::settings::LiveSettings;
+use crate::metrics;
 use crate::model::{Appended, Entry, Extent, FeedCreated, FeedId, TailWrite, Timestamp};
 use crate::store::Store;
 use crate::view::{PartitionEnds, Published};
@@ -115,6 +116,7 @@ impl Publisher {
                 }
             }),
             TailWrite::Commit { feed, row, .. } => {
+                metrics::all().streams_sealed.increment();
                 self.with(*feed, |handle| handle.publish_commit(row.commit, row.stream, row.sealed));
             }
             TailWrite::StreamEvent { feed, event, .. } => self.with(*feed, |handle| handle.publish_event(*event)),

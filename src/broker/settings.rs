@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 
 use super::handles::FeedConfig;
-use crate::model::FeedSettings;
 use crate::config::{DynamicConfigs, ServerConfig, Settings, TopicSettings};
+use crate::model::FeedSettings;
 
 /// Static and dynamic configuration together.
 pub struct LiveSettings {

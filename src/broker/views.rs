@@ -5,8 +5,8 @@ use std::sync::{Arc, RwLock};
 
 use uuid::Uuid;
 
-use super::handles::FeedHandle;
 use super::Broker;
+use super::handles::FeedHandle;
 use crate::model::Timestamp;
 use crate::view::{SealClock, View, ViewError, ViewName};
 

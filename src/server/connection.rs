@@ -71,12 +71,7 @@ enum Event {
 }
 
 impl Connection {
-    fn new(
-        stream: TcpStream,
-        peer: SocketAddr,
-        listener: String,
-        broker: Arc<Broker>,
-    ) -> io::Result<Connection> {
+    fn new(stream: TcpStream, peer: SocketAddr, listener: String, broker: Arc<Broker>) -> io::Result<Connection> {
         stream.set_nodelay(true)?;
         let info = ConnectionInfo { peer, local: stream.local_addr()?, listener };
         let settings = broker.settings().typed();

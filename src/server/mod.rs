@@ -36,10 +36,9 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let mut server = Server { broker, addresses: Vec::new(), stop, listeners: JoinSet::new() };
         for config in listeners {
-            let listener = listener::bind(config).await.map_err(|error| ServerError::Listen {
-                address: config.to_string(),
-                error,
-            })?;
+            let listener = listener::bind(config)
+                .await
+                .map_err(|error| ServerError::Listen { address: config.to_string(), error })?;
             server.addresses.push(listener.address);
             server.listeners.spawn(listener.run(server.broker.clone(), stopped.clone()));
         }

@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::api::{Close, Reply};
 use crate::broker::Broker;
+use crate::metrics;
 
 /// Slices handed to one write; the kernel takes 1024 at most.
 const SLICES_MAX: usize = 256;
@@ -72,7 +73,10 @@ impl Outbox {
             let slices: Vec<IoSlice<'_>> = self.bytes.iter().take(SLICES_MAX).map(|b| IoSlice::new(b)).collect();
             match stream.try_write_vectored(&slices) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => self.drop_written(written),
+                Ok(written) => {
+                    metrics::all().bytes_out.add(written as u64);
+                    self.drop_written(written);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error),
             }

@@ -1,8 +1,8 @@
 //! Which commits a name means, and whether they are all there yet.
 
 use super::published::Published;
+use super::reading::ViewError;
 use super::selector::Selector;
-use super::view::ViewError;
 use crate::model::{CommitNumber, Timestamp};
 
 /// Commits `first..end`; no end: the feed's end, whatever it will be.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::pieces::{self, Piece};
-use super::view::Budget;
+use super::reading::Budget;
 use crate::model::{CommitNumber, FeedOffset, RunRow};
 use crate::store::{PartitionFiles, ReadError};
 
@@ -32,7 +32,7 @@ impl Stretch {
     }
 
     /// The same stretch, counted from 0.
-    pub fn from_zero(self) -> Stretch {
+    pub fn counted_from_zero(self) -> Stretch {
         Stretch { shift: self.start.0, ..self }
     }
 

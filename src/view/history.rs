@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::published::Published;
-use super::view::{Budget, Found, ViewError};
+use super::reading::{Budget, Found, ViewError};
 use crate::batch;
 use crate::model::{CommitNumber, Offset, Timestamp};
 use crate::store::ReadError;

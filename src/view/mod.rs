@@ -15,11 +15,11 @@ mod history;
 mod pieces;
 mod plain;
 mod published;
+mod reading;
 pub mod selector;
 mod stream;
-mod view;
 
-pub use published::{OpenStreamReading, PartitionEnds, Published};
-pub use selector::{Mode, Selector, ViewName};
 pub use bounded::SealClock;
-pub use view::{Bounds, Budget, Found, Isolation, Reading, View, ViewError, ViewReadError};
+pub use published::{OpenStreamReading, PartitionEnds, Published};
+pub use reading::{Bounds, Budget, Found, Isolation, Reading, View, ViewError, ViewReadError};
+pub use selector::{Mode, Selector, ViewName};

@@ -2,8 +2,8 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
+use super::reading::Budget;
 use crate::batch;
-use super::view::Budget;
 use crate::model::Offset;
 use crate::store::{LogSlice, PartitionFiles, ReadError};
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::pieces;
 use super::published::PartitionEnds;
-use super::view::{Bounds, Budget, Found};
+use super::reading::{Bounds, Budget, Found};
 use crate::model::{Offset, Timestamp};
 use crate::store::{PartitionFiles, ReadError};
 

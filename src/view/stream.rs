@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::history;
 use super::pieces::{self, Piece};
 use super::published::{OpenStreamReading, PartitionEnds, Published};
-use super::view::{Budget, ViewError};
+use super::reading::{Budget, ViewError};
 use crate::model::{CommitNumber, Extent, PartitionId, StreamId, label_hash};
 use crate::store::{PartitionFiles, ReadError};
 

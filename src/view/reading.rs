@@ -203,9 +203,7 @@ impl View {
             Content::StreamLog => history::events(&*self.feed, from, bounds.end, budget)?,
             Content::Seal => Vec::new(),
             Content::Plain => plain::read(&*self.files(partition)?, from, bounds.end, budget)?,
-            Content::Space(range) => {
-                self.stretch(*range, partition)?.read(&*self.files(partition)?, from, budget)?
-            }
+            Content::Space(range) => self.stretch(*range, partition)?.read(&*self.files(partition)?, from, budget)?,
             Content::Stream(reading) => self.read_stream(reading, partition, from, budget)?,
         };
         Ok((bounds, Reading { parts }))
@@ -228,7 +226,7 @@ impl View {
             }
             Content::Stream(StreamReading::Open(_)) => Ok(None),
             Content::Stream(StreamReading::Sealed(commit)) => {
-                let stretch = self.stretch(one(*commit), partition)?.from_zero();
+                let stretch = self.stretch(one(*commit), partition)?.counted_from_zero();
                 self.sealed_at_or_after(partition, *commit, stretch, time)
             }
         }
@@ -263,7 +261,7 @@ impl View {
         Ok(match &self.content {
             Content::Space(range) => Some(self.stretch(*range, partition)?),
             Content::Stream(StreamReading::Sealed(commit)) => {
-                Some(self.stretch(one(*commit), partition)?.from_zero())
+                Some(self.stretch(one(*commit), partition)?.counted_from_zero())
             }
             _ => None,
         })
@@ -304,7 +302,7 @@ impl View {
         match reading {
             StreamReading::Open(_) if isolation == Isolation::ReadCommitted => Ok(Bounds { start: 0, end: 0 }),
             StreamReading::Open(open) => Ok(Bounds { start: 0, end: stream::open_len(open, partition, ends) }),
-            StreamReading::Sealed(commit) => Ok(bounds_of(self.stretch(one(*commit), partition)?.from_zero())),
+            StreamReading::Sealed(commit) => Ok(bounds_of(self.stretch(one(*commit), partition)?.counted_from_zero())),
         }
     }
 
@@ -319,7 +317,7 @@ impl View {
         Ok(match reading {
             StreamReading::Open(open) => stream::read_open(&files, open, partition, from, budget)?,
             StreamReading::Sealed(commit) => {
-                self.stretch(one(*commit), partition)?.from_zero().read(&files, from, budget)?
+                self.stretch(one(*commit), partition)?.counted_from_zero().read(&files, from, budget)?
             }
         })
     }

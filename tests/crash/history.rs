@@ -100,14 +100,19 @@ pub fn run(disk: &FaultyDisk, durability: Durability, seed: u64, num_groups: usi
     ran
 }
 
+/// Runs a history to its end and stops in order.
+pub fn run_to_rest(disk: &FaultyDisk, seed: u64, num_groups: usize) {
+    let opened = open(disk, Durability::Fsync).unwrap();
+    let mut machine = Machine::new(opened, Contents::default(), seed);
+    machine.live(num_groups);
+    machine.store.checkpoint(&machine.state.encode(), machine.lsn).unwrap();
+    machine.store.mark_idle().unwrap();
+}
+
 /// Goes on after a recovery, with another history. Returns where it ends.
 pub fn go_on(opened: Opened, contents: Contents, seed: u64, num_groups: usize) -> Point {
     let mut machine = Machine::new(opened, contents, seed);
-    for _ in 0..num_groups {
-        machine.decide_group();
-        machine.write_group().unwrap();
-        machine.upkeep().unwrap();
-    }
+    machine.live(num_groups);
     machine.point()
 }
 
@@ -123,6 +128,15 @@ impl Machine {
             contents,
             entries: Vec::new(),
             writes: Vec::new(),
+        }
+    }
+
+    /// Groups on a disk that works.
+    fn live(&mut self, num_groups: usize) {
+        for _ in 0..num_groups {
+            self.decide_group();
+            self.write_group().unwrap();
+            self.upkeep().unwrap();
         }
     }
 

@@ -147,3 +147,29 @@ fn few_files_stay_open_and_slices_outlive_them() {
     assert!(fixture.directory.shelf().handles.num_open() <= 4);
     assert_eq!(first.bytes[..batches[0].1.len()], batches[0].1);
 }
+
+#[test]
+fn an_index_stored_before_bytes_were_taken_back_is_not_believed() {
+    let mut fixture = Fixture::new();
+    let mut batches = Vec::new();
+    let mut point = (fixture.end, fixture.log);
+    for number in 0..60 {
+        let base = fixture.end.0;
+        let batch = fixture.append(&[1000 + base * 10], false);
+        if number < 30 {
+            batches.push((base, batch));
+            point = (fixture.end, fixture.log);
+        }
+    }
+    fixture.directory.shelf().tidy_indexes().unwrap();
+    assert!(fixture.disk.exists(&segment_path(0, "index")).unwrap());
+    // A crash took the second half back, and other batches follow.
+    let mut fixture = Fixture::on(fixture.disk.kill_image(), point.0, point.1);
+    for _ in 0..30 {
+        let base = fixture.end.0;
+        let timestamps: Vec<i64> = (0..3).map(|index| 1000 + (base + index) * 10).collect();
+        batches.push((base, fixture.append(&timestamps, false)));
+    }
+    let fixture = fixture.reopened();
+    check_reads(&fixture, &batches);
+}

@@ -36,7 +36,7 @@ impl Fixture {
     }
 
     fn on(disk: FaultyDisk, end: Offset, log: LogEnd) -> Fixture {
-        let shelf = Shelf::new(Arc::new(disk.clone()), 4, 100_000);
+        let shelf = Shelf::new(Arc::new(disk.clone()), 4, 1_000);
         let ends = FeedEnds { partitions: vec![PartitionEnds { log, num_runs: 0 }], ..FeedEnds::default() };
         let directory = Directory::new(shelf, PathBuf::from("/data/feeds"), &BTreeMap::from([(FEED, ends)]));
         Fixture { disk, directory, end, log }

@@ -51,8 +51,7 @@ impl Standing {
         let broker = Broker::start(self.contestant, options)?;
         self.start_ms.push(begin.elapsed().as_secs_f64() * 1e3);
         let seconds = options.seconds();
-        // A JVM needs its loops compiled; half of the measured time of each kind of load is enough for it (the figures
-        // of a second pass in the same process differ by less than the rounds do).
+        // A JVM needs its loops compiled.
         for (workload, _) in &self.workloads {
             if let Some(filler) = workload.filler() {
                 filler.run(&broker.address, broker.pid, seconds / 2.0)?;

@@ -10,9 +10,9 @@ pub(super) struct Args {
     /// How logs are written
     #[arg(long, global = true, value_enum, default_value_t, env = "STREAMSTACK_LOG_FORMAT")]
     log_format: Format,
-    /// What is logged: error, warn, info, debug, trace, or by part as in info,streamstack::store=debug
-    #[arg(long, global = true, default_value = "info", value_name = "LEVEL", env = "STREAMSTACK_LOG_LEVEL")]
-    log_level: String,
+    /// What is logged: error, warn, info, debug, trace, or by part as in info,streamstack::store=debug [default: info; demo: warn]
+    #[arg(long, global = true, value_name = "LEVEL", env = "STREAMSTACK_LOG_LEVEL")]
+    log_level: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
@@ -29,9 +29,9 @@ pub(super) struct LevelError {
     why: String,
 }
 
-/// Sends the logs of the process to standard error.
-pub(super) fn start(args: &Args) -> Result<(), LevelError> {
-    let filter = filter(&args.log_level)?;
+/// Sends the logs of the process to standard error, at `level` unless the arguments say otherwise.
+pub(super) fn start(args: &Args, level: &str) -> Result<(), LevelError> {
+    let filter = filter(args.log_level.as_deref().unwrap_or(level))?;
     let to_stderr = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match args.log_format {
         Format::Text => to_stderr.with_ansi(io::stderr().is_terminal()).init(),

@@ -6,6 +6,7 @@
 mod args;
 pub mod client;
 mod config;
+mod demo;
 mod inspect;
 mod log;
 mod output;
@@ -38,18 +39,31 @@ enum Command {
     Config(config::Args),
     /// Show and verify what a data folder holds; the broker must be stopped
     Inspect(inspect::InspectArgs),
+    /// Show what feeds and commits are, on a day of real data
+    Demo(demo::Args),
+}
+
+impl Command {
+    /// What is logged unless the operator says otherwise.
+    fn log_level(&self) -> &'static str {
+        match self {
+            Command::Demo(_) => "warn",
+            _ => "info",
+        }
+    }
 }
 
 /// Runs the command of the process' arguments.
 pub fn main() -> ExitCode {
     let Cli { log, command } = Cli::parse();
-    if let Err(error) = log::start(&log) {
+    if let Err(error) = log::start(&log, command.log_level()) {
         return wrong_usage(&error);
     }
     match command {
         Command::Serve(args) => serve::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Demo(args) => demo::run(&args),
     }
 }
 

@@ -38,23 +38,22 @@ impl Stretch {
 
     /// Batches from the view offset `from` on.
     pub fn read(&self, files: &PartitionFiles, from: i64, budget: Budget) -> Result<Vec<Bytes>, ReadError> {
-        let mut parts = Vec::new();
-        let mut next = from;
-        let mut left = budget;
-        // Run by run in lots, for a range may hold any number of them.
-        loop {
-            let runs = files.runs_covering(FeedOffset(next + self.shift), self.end, RUNS_MAX)?;
-            let Some(last) = runs.last() else { return Ok(parts) };
-            next = last.feed_base.0 + last.count - self.shift;
-            let more = pieces::read(files, runs.iter().map(|run| self.piece(run)), from.max(0), left)?;
-            let read: usize = more.iter().map(Bytes::len).sum();
-            parts.extend(more);
-            left.max_bytes = left.max_bytes.saturating_sub(read);
-            left.at_least_one &= parts.is_empty();
-            if left.max_bytes == 0 || runs.len() < RUNS_MAX || read == 0 {
-                return Ok(parts);
-            }
-        }
+        pieces::read(files, self.pieces(files, from), from.max(0), budget)
+    }
+
+    /// The runs from the view offset `from` on, looked up in lots as they are asked for: a range may hold any number.
+    fn pieces(&self, files: &PartitionFiles, from: i64) -> impl Iterator<Item = Result<Piece, ReadError>> {
+        let mut next = Some(from);
+        let lots = std::iter::from_fn(move || {
+            let lot = files.runs_covering(FeedOffset(next? + self.shift), self.end, RUNS_MAX);
+            let more = lot.as_ref().ok().filter(|runs| runs.len() == RUNS_MAX).and_then(|runs| runs.last());
+            next = more.map(|last| last.feed_base.0 + last.count - self.shift);
+            Some(lot)
+        });
+        lots.flat_map(|lot| match lot {
+            Ok(runs) => runs.iter().map(|run| Ok(self.piece(run))).collect(),
+            Err(error) => vec![Err(error.into())],
+        })
     }
 
     /// The run that holds view offset `offset`, or the first one after it in the stretch.

@@ -28,13 +28,14 @@ impl Piece {
 /// Whole batches from the one that holds view offset `from` on.
 pub(super) fn read(
     files: &PartitionFiles,
-    pieces: impl IntoIterator<Item = Piece>,
+    pieces: impl IntoIterator<Item = Result<Piece, ReadError>>,
     from: i64,
     budget: Budget,
 ) -> Result<Vec<Bytes>, ReadError> {
     let mut parts = Vec::new();
     let mut room = budget.max_bytes;
     for piece in pieces {
+        let piece = piece?;
         if piece.view_end() <= from {
             continue;
         }

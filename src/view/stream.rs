@@ -72,5 +72,5 @@ pub(super) fn read_open(
         view_base += extent.count;
         piece
     });
-    pieces::read(files, pieces, from, budget)
+    pieces::read(files, pieces.into_iter().map(Ok), from, budget)
 }

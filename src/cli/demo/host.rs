@@ -2,13 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 
-use crate::broker::{Broker, BrokerError};
+use crate::cli::{runtime, start_broker};
 use crate::config::{ConfigErrors, ServerConfig, Sources};
-use crate::disk::{Disk, OsClock, OsDisk, entropy};
+use crate::disk::{Disk, OsDisk, entropy};
 use crate::server::{Server, ServerError};
 
 /// A running broker.
@@ -31,8 +30,6 @@ pub enum HostError {
     #[error(transparent)]
     Config(#[from] ConfigErrors),
     #[error(transparent)]
-    Broker(#[from] BrokerError),
-    #[error(transparent)]
     Server(#[from] ServerError),
 }
 
@@ -41,12 +38,8 @@ impl Host {
     pub fn start(data: Option<PathBuf>, port: u16) -> Result<Host, HostError> {
         let folder = Folder::of(data)?;
         let config = config(&folder.path, port)?;
-        let runtime = Runtime::new().map_err(HostError::Threads)?;
-        let server = runtime.block_on(async {
-            let listeners = config.settings.listeners.clone();
-            let broker = Broker::open(Arc::new(OsDisk), Arc::new(OsClock::new()), config)?;
-            Ok::<_, HostError>(Server::start(broker, &listeners).await?)
-        })?;
+        let runtime = runtime().map_err(HostError::Threads)?;
+        let server = runtime.block_on(start_broker(config))?;
         let address = server.addresses().first().map(ToString::to_string).unwrap_or_default();
         Ok(Host { runtime, server, address, folder })
     }

@@ -151,7 +151,7 @@ impl Store {
 
     /// Everything that the entries below `lsn` wrote to tail files is made durable, then `state`, which is the state at
     /// `lsn`, replaces the journal up to there. Runs beside writers; they wait only while the journal is trimmed. Every
-    /// group below `lsn` must have been written before.
+    /// group with an entry below `lsn` must have been written before.
     pub fn checkpoint(&self, state: &Bytes, lsn: Lsn) -> Result<(), StoreError> {
         let _only = lock(&self.checkpoint);
         self.check_whole()?;

@@ -183,7 +183,7 @@ struct Replay<'a> {
 
 #[derive(Debug, thiserror::Error)]
 enum ReplayError {
-    #[error("a group starts at entry {first} where {expected} is due")]
+    #[error("a group starts at entry {first} and does not hold entry {expected}, which is due")]
     Order { first: Lsn, expected: Lsn },
     #[error("a group of {found} entries is announced as one of {expected}")]
     Count { found: usize, expected: u32 },
@@ -200,11 +200,10 @@ impl Replay<'_> {
         if entries.len() != count as usize {
             return Err(ReplayError::Count { found: entries.len(), expected: count });
         }
-        // A manifest stands at the end of a group, so the first group starts where it stands.
-        if first != self.next {
-            return Err(ReplayError::Order { first, expected: self.next });
-        }
-        self.apply(&entries)?;
+        // A manifest may stand inside a group: its state was taken while the group was open.
+        let known = self.next.0.checked_sub(first.0).filter(|known| *known < u64::from(count));
+        let Some(known) = known else { return Err(ReplayError::Order { first, expected: self.next }) };
+        self.apply(&entries[known as usize..])?;
         self.next = first.plus(count.into());
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use streamstack::batch::{
     BatchBuilder, Header, Limits, NewRecord, SEAL_HEADER, STREAM_HEADER, TimestampType, check_produced,
 };
@@ -63,6 +64,8 @@ struct Machine {
     contents: Contents,
     entries: Vec<Entry>,
     writes: Vec<TailWrite>,
+    /// A state for the next checkpoint, taken while its group was open, and its lsn.
+    image: (Bytes, Lsn),
     num_created: u32,
 }
 
@@ -128,6 +131,7 @@ impl Machine {
             contents,
             entries: Vec::new(),
             writes: Vec::new(),
+            image: (Bytes::new(), Lsn(0)),
         }
     }
 
@@ -150,6 +154,9 @@ impl Machine {
             self.now += self.random.below(150) as i64;
             let entries = self.decide();
             self.apply(entries);
+            if self.image.1 == Lsn(0) || self.random.chance(1, 2) {
+                self.image = (self.state.encode(), self.lsn.plus(self.entries.len() as u64));
+            }
         }
     }
 
@@ -250,7 +257,7 @@ impl Machine {
     /// What happens beside the writes.
     fn upkeep(&mut self) -> Result<(), StoreError> {
         match self.random.below(14) {
-            0 | 1 => self.store.checkpoint(&self.state.encode(), self.lsn),
+            0 | 1 => self.store.checkpoint(&self.image.0, self.image.1),
             2 => self.store.mark_idle(),
             3 => self.store.prepare_spare(),
             _ => Ok(()),

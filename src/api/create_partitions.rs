@@ -22,10 +22,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Creat
     let results = request.topics.iter().map(|topic| {
         let repeated = request.topics.iter().filter(|other| other.name == topic.name).count() > 1;
         let added = match repeated {
-            true => Err(Refusal {
-                error: ResponseError::InvalidRequest,
-                message: "Duplicate topic name.".to_owned(),
-            }),
+            true => Err(Refusal { error: ResponseError::InvalidRequest, message: "Duplicate topic name.".to_owned() }),
             false => add(broker, topic, request.validate_only, &mut gate),
         };
         let result = CreatePartitionsTopicResult::default().with_name(topic.name.clone());

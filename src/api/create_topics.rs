@@ -69,12 +69,7 @@ struct Created {
     overrides: BTreeMap<String, String>,
 }
 
-fn create(
-    broker: &Broker,
-    topic: &CreatableTopic,
-    validate_only: bool,
-    gate: &mut Lsn,
-) -> Result<Created, Refusal> {
+fn create(broker: &Broker, topic: &CreatableTopic, validate_only: bool, gate: &mut Lsn) -> Result<Created, Refusal> {
     let name = topic.name.to_string();
     check_name(broker, &name)?;
     let overrides = wanted::overrides(topic)?;

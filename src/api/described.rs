@@ -21,12 +21,7 @@ pub struct Described {
 
 impl Described {
     pub fn of_feed(feed: &FeedHandle) -> Described {
-        Described {
-            name: feed.name.clone(),
-            topic_id: feed.topic_id,
-            partitions: feed.partitions(),
-            is_view: false,
-        }
+        Described { name: feed.name.clone(), topic_id: feed.topic_id, partitions: feed.partitions(), is_view: false }
     }
 
     fn of_view(broker: &Broker, name: &ViewName) -> Result<Described, Refusal> {

@@ -43,7 +43,8 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Incre
 
 fn alter(broker: &Broker, asked: &AlterConfigsResource, validate_only: bool, gate: &mut Lsn) -> Result<(), Refusal> {
     let resource = Resource::find(broker, asked.resource_type, &asked.resource_name)?;
-    let repeated = |config: &&AlterableConfig| asked.configs.iter().filter(|other| other.name == config.name).count() > 1;
+    let repeated =
+        |config: &&AlterableConfig| asked.configs.iter().filter(|other| other.name == config.name).count() > 1;
     if let Some(config) = asked.configs.iter().find(repeated) {
         return Err(invalid(&format!("Error due to duplicate config keys: {}", config.name)));
     }

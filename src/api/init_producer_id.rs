@@ -19,7 +19,8 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: InitP
     }
     // A producer that names its old id gets a new one too: without a transactional id nothing is bound to the old.
     let opened = broker.open_producer();
-    let response = InitProducerIdResponse::default().with_producer_id(ProducerId(opened.value.0)).with_producer_epoch(0);
+    let response =
+        InitProducerIdResponse::default().with_producer_id(ProducerId(opened.value.0)).with_producer_epoch(0);
     context.ready_at(&response, opened.durable_at)
 }
 

@@ -20,6 +20,7 @@ use super::topic::Refusal;
 use super::{Reply, RequestContext, create_topics};
 use crate::broker::Broker;
 use crate::model::Lsn;
+use crate::wire::name::{self, TopicName as Name};
 
 /// First version in which a topic may be asked for by its id alone.
 const BY_ID_SINCE: i16 = 12;
@@ -86,8 +87,10 @@ impl Answer<'_> {
 
     fn by_name(&mut self, name: &str) -> Result<Described, Refusal> {
         let found = Described::by_name(self.broker, name);
-        let may_create =
-            self.request.allow_auto_topic_creation && self.broker.settings().typed().auto_create_topics;
+        // A view of a feed that is not there does not make the feed.
+        let may_create = self.request.allow_auto_topic_creation
+            && self.broker.settings().typed().auto_create_topics
+            && matches!(name::parse_topic(name), Ok(Name::Plain(_)));
         match found {
             Err(refusal) if refusal.error == ResponseError::UnknownTopicOrPartition && may_create => {
                 let created = create_topics::automatically(self.broker, name);

@@ -36,7 +36,10 @@ pub struct RequestContext<'a> {
 /// The answer to a request.
 pub enum Reply {
     /// Encoded; it may leave once everything below `durable_at` is durable.
-    Ready { frames: Vec<Bytes>, durable_at: Lsn },
+    Ready {
+        frames: Vec<Bytes>,
+        durable_at: Lsn,
+    },
     /// Made later, as a fetch is that waits for records. What it rests on is durable.
     Later(Pin<Box<dyn Future<Output = Result<Vec<Bytes>, Close>> + Send>>),
     /// The client wants none.

@@ -71,7 +71,9 @@ fn check_replicas(broker: &Broker, wanted: i32) -> Result<(), Refusal> {
 
 /// Partitions that the client has placed itself: all of them on this broker, since there is no other.
 fn assigned(broker: &Broker, topic: &CreatableTopic) -> Result<u32, Refusal> {
-    for (value, what) in [(topic.num_partitions, "partition count"), (topic.replication_factor.into(), "replication factor")] {
+    for (value, what) in
+        [(topic.num_partitions, "partition count"), (topic.replication_factor.into(), "replication factor")]
+    {
         if value != DEFAULT {
             let message = format!("A manual partition assignment was specified, but {what} was not set to -1.");
             return Err(Refusal { error: ResponseError::InvalidRequest, message });

@@ -1,0 +1,9 @@
+//! The APIs at their boundary: frames in, frames out, over a broker whose disk is memory.
+
+mod admin;
+mod cluster;
+mod configs;
+mod table;
+mod test_broker;
+
+use test_broker::TestBroker;

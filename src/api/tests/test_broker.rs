@@ -1,0 +1,125 @@
+//! A broker in memory, and a client that speaks to it in frames.
+
+use std::sync::Arc;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use kafka_protocol::messages::{
+    AlterConfigsRequest, AlterConfigsResponse, ApiVersionsRequest, ApiVersionsResponse, CreatePartitionsRequest,
+    CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, DeleteTopicsRequest, DeleteTopicsResponse,
+    DescribeClusterRequest, DescribeClusterResponse, DescribeConfigsRequest, DescribeConfigsResponse,
+    DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, FetchRequest, FetchResponse,
+    FindCoordinatorRequest, FindCoordinatorResponse, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse,
+    InitProducerIdRequest, InitProducerIdResponse, ListOffsetsRequest, ListOffsetsResponse, MetadataRequest,
+    MetadataResponse, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, ProduceRequest, ProduceResponse,
+};
+use kafka_protocol::protocol::{Decodable, Encodable};
+
+use super::super::{Close, ConnectionInfo, Reply, find, handle};
+use crate::broker::Broker;
+use crate::config::{ServerConfig, Sources};
+use crate::disk::{FaultyDisk, ManualClock};
+
+const CORRELATION_ID: i32 = 77;
+
+/// A request that knows its key and its answer.
+pub trait Request: Encodable {
+    const KEY: i16;
+    type Response: Decodable;
+}
+
+macro_rules! requests {
+    ($($key:literal $request:ty => $response:ty,)*) => {
+        $(impl Request for $request {
+            const KEY: i16 = $key;
+            type Response = $response;
+        })*
+    };
+}
+
+requests! {
+    0 ProduceRequest => ProduceResponse,
+    1 FetchRequest => FetchResponse,
+    2 ListOffsetsRequest => ListOffsetsResponse,
+    3 MetadataRequest => MetadataResponse,
+    10 FindCoordinatorRequest => FindCoordinatorResponse,
+    18 ApiVersionsRequest => ApiVersionsResponse,
+    19 CreateTopicsRequest => CreateTopicsResponse,
+    20 DeleteTopicsRequest => DeleteTopicsResponse,
+    22 InitProducerIdRequest => InitProducerIdResponse,
+    23 OffsetForLeaderEpochRequest => OffsetForLeaderEpochResponse,
+    32 DescribeConfigsRequest => DescribeConfigsResponse,
+    33 AlterConfigsRequest => AlterConfigsResponse,
+    37 CreatePartitionsRequest => CreatePartitionsResponse,
+    44 IncrementalAlterConfigsRequest => IncrementalAlterConfigsResponse,
+    60 DescribeClusterRequest => DescribeClusterResponse,
+    75 DescribeTopicPartitionsRequest => DescribeTopicPartitionsResponse,
+}
+
+pub struct TestBroker {
+    pub broker: Arc<Broker>,
+    connection: ConnectionInfo,
+}
+
+impl TestBroker {
+    pub fn start() -> TestBroker {
+        TestBroker::with(&[])
+    }
+
+    /// With configs `key=value` beside the defaults.
+    pub fn with(overrides: &[&str]) -> TestBroker {
+        let overrides = overrides.iter().map(|text| (*text).to_owned()).chain(["log.dirs=data".to_owned()]).collect();
+        let config = ServerConfig::load(&Sources { overrides, ..Sources::default() }).unwrap();
+        let clock = Arc::new(ManualClock::new(1_767_258_000_000));
+        let broker = Broker::open(Arc::new(FaultyDisk::new()), clock, config).unwrap();
+        let connection = ConnectionInfo {
+            peer: "192.0.2.1:999".parse().unwrap(),
+            local: "192.0.2.7:9092".parse().unwrap(),
+            listener: "PLAINTEXT".to_owned(),
+        };
+        TestBroker { broker, connection }
+    }
+
+    /// The answer, which must decode whole in the version asked for.
+    pub async fn call<R: Request>(&self, version: i16, request: &R) -> R::Response {
+        let mut body = BytesMut::new();
+        request.encode(&mut body, version).unwrap();
+        let frame = self.send(R::KEY, version, &body).await.unwrap();
+        self.decode::<R>(version, frame)
+    }
+
+    pub fn decode<R: Request>(&self, version: i16, mut frame: Bytes) -> R::Response {
+        assert_eq!(frame.get_i32() as usize, frame.len());
+        assert_eq!(frame.get_i32(), CORRELATION_ID);
+        if find(R::KEY).unwrap().response_is_tagged(version) {
+            assert_eq!(frame.get_u8(), 0, "key {} version {version}: no section of tags", R::KEY);
+        }
+        let response = R::Response::decode(&mut frame, version);
+        let response = response.unwrap_or_else(|error| panic!("key {} version {version}: {error}", R::KEY));
+        assert!(frame.is_empty(), "key {} version {version}: {} bytes left", R::KEY, frame.len());
+        response
+    }
+
+    /// Sends a request with that body; gives the answer's frame once it may leave.
+    pub async fn send(&self, key: i16, version: i16, body: &[u8]) -> Result<Bytes, Close> {
+        let mut frame = BytesMut::new();
+        frame.put_i16(key);
+        frame.put_i16(version);
+        frame.put_i32(CORRELATION_ID);
+        frame.put_i16(1);
+        frame.put_slice(b"t");
+        if find(key).is_some_and(|api| api.schema.is_flexible(version)) {
+            frame.put_u8(0);
+        }
+        frame.put_slice(body);
+        let frames = match handle(&self.broker, &self.connection, frame.freeze()) {
+            Reply::Ready { frames, durable_at } => {
+                self.broker.durable(durable_at).await.unwrap();
+                frames
+            }
+            Reply::Later(making) => making.await?,
+            Reply::None => Vec::new(),
+            Reply::Close(close) => return Err(close),
+        };
+        Ok(frames.concat().into())
+    }
+}

@@ -1,6 +1,5 @@
 //! AlterConfigs (key 33): all overrides replaced; what is not named goes back to its default. The older way.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kafka_protocol::ResponseError;
@@ -9,24 +8,22 @@ use kafka_protocol::messages::alter_configs_response::AlterConfigsResourceRespon
 use kafka_protocol::messages::{AlterConfigsRequest, AlterConfigsResponse};
 use kafka_protocol::protocol::StrBytes;
 
+use super::repeated::repeated;
 use super::resource::Resource;
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
 use crate::config::{AlterOp, Alteration, alter_broker, alter_topic};
-use crate::model::Lsn;
-use crate::wire::error;
+use crate::model::{Lsn, Overrides};
 
 /// Answers an AlterConfigs.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: AlterConfigsRequest) -> Reply {
     let mut gate = Lsn(0);
+    let twice = repeated(request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name)));
     let responses = request.resources.iter().map(|asked| {
-        let same = |other: &&AlterConfigsResource| {
-            other.resource_type == asked.resource_type && other.resource_name == asked.resource_name
-        };
-        let altered = match request.resources.iter().filter(same).count() {
-            1 => alter(broker, asked, request.validate_only, &mut gate),
-            _ => Err(invalid("Each resource must appear at most once.".to_owned())),
+        let altered = match twice.contains(&(asked.resource_type, &asked.resource_name)) {
+            false => alter(broker, asked, request.validate_only, &mut gate),
+            true => Err(invalid("Each resource must appear at most once.".to_owned())),
         };
         let response = AlterConfigsResourceResponse::default()
             .with_resource_type(asked.resource_type)
@@ -45,13 +42,11 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Alter
 fn alter(broker: &Broker, asked: &AlterConfigsResource, validate_only: bool, gate: &mut Lsn) -> Result<(), Refusal> {
     let resource = Resource::find(broker, asked.resource_type, &asked.resource_name)?;
     let changes = asked.configs.iter().map(set).collect::<Result<Vec<_>, _>>()?;
-    let nothing = BTreeMap::new();
-    let altered = match resource {
+    let nothing = Overrides::new();
+    let configured = resource.configure(broker, validate_only, |_| match resource {
         Resource::Feed(_) => alter_topic(&nothing, &changes),
         Resource::Broker(_) => alter_broker(&nothing, &changes),
-    };
-    let altered = altered.map_err(|error| Refusal { error: error::of_alter(&error), message: error.to_string() })?;
-    let configured = resource.configure(broker, altered, validate_only);
+    });
     *gate = configured.durable_at.max(*gate);
     configured.value
 }

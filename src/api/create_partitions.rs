@@ -9,6 +9,7 @@ use kafka_protocol::messages::{CreatePartitionsRequest, CreatePartitionsResponse
 use kafka_protocol::protocol::StrBytes;
 
 use super::create_topics::check_assignment;
+use super::repeated::repeated;
 use super::resource;
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
@@ -19,9 +20,9 @@ use crate::wire::error;
 /// Answers a CreatePartitions.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: CreatePartitionsRequest) -> Reply {
     let mut gate = Lsn(0);
+    let twice = repeated(request.topics.iter().map(|topic| &topic.name));
     let results = request.topics.iter().map(|topic| {
-        let repeated = request.topics.iter().filter(|other| other.name == topic.name).count() > 1;
-        let added = match repeated {
+        let added = match twice.contains(&topic.name) {
             true => Err(Refusal { error: ResponseError::InvalidRequest, message: "Duplicate topic name.".to_owned() }),
             false => add(broker, topic, request.validate_only, &mut gate),
         };

@@ -17,6 +17,7 @@ use kafka_protocol::messages::{CreateTopicsRequest, CreateTopicsResponse};
 use kafka_protocol::protocol::StrBytes;
 
 use super::described::Described;
+use super::repeated::repeated;
 use super::topic::Refusal;
 use super::{Reply, RequestContext, resource};
 use crate::broker::{Broker, CreateFeed, CreatedFeed, Gated};
@@ -33,9 +34,9 @@ const CONFIGS_SINCE: i16 = 5;
 /// Answers a CreateTopics.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: CreateTopicsRequest) -> Reply {
     let mut gate = Lsn(0);
+    let twice = repeated(request.topics.iter().map(|topic| &topic.name));
     let topics = request.topics.iter().map(|topic| {
-        let repeated = request.topics.iter().filter(|other| other.name == topic.name).count() > 1;
-        let created = match repeated {
+        let created = match twice.contains(&topic.name) {
             true => Err(refusal(ResponseError::InvalidRequest, "Duplicate topic name.")),
             false => create(broker, topic, request.validate_only, &mut gate),
         };

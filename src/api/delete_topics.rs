@@ -1,14 +1,17 @@
 //! DeleteTopics (key 20): feeds with their whole history, by name or by id. One result for each topic asked for.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::delete_topics_request::DeleteTopicState;
 use kafka_protocol::messages::delete_topics_response::DeletableTopicResult;
-use kafka_protocol::messages::{DeleteTopicsRequest, DeleteTopicsResponse};
+use kafka_protocol::messages::{DeleteTopicsRequest, DeleteTopicsResponse, TopicName};
 use kafka_protocol::protocol::StrBytes;
+use uuid::Uuid;
 
 use super::metadata::topic_name;
+use super::repeated::repeated;
 use super::resource;
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
@@ -29,8 +32,9 @@ const MESSAGE_SINCE: i16 = 5;
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: DeleteTopicsRequest) -> Reply {
     let asked = if context.version >= STATES_SINCE { request.topics } else { by_names(request) };
     let mut gate = Lsn(0);
+    let twice = repeated(asked.iter().map(|topic| (&topic.name, topic.topic_id)));
     let responses = asked.iter().map(|topic| {
-        let found = check(topic, &asked).and_then(|()| find(broker, topic));
+        let found = check(topic, &twice).and_then(|()| find(broker, topic));
         let deleted = found.as_ref().map_err(Refusal::clone).and_then(|feed| {
             check_enabled(broker, context.version)?;
             delete(broker, feed, &mut gate)
@@ -45,11 +49,11 @@ fn by_names(request: DeleteTopicsRequest) -> Vec<DeleteTopicState> {
     request.topic_names.into_iter().map(|name| DeleteTopicState::default().with_name(Some(name))).collect()
 }
 
-fn check(topic: &DeleteTopicState, asked: &[DeleteTopicState]) -> Result<(), Refusal> {
+fn check(topic: &DeleteTopicState, twice: &HashSet<(&Option<TopicName>, Uuid)>) -> Result<(), Refusal> {
     let message = match (&topic.name, topic.topic_id.is_nil()) {
         (Some(_), false) => "You may not specify both topic name and topic id.",
         (None, true) => "Neither topic name nor id were specified.",
-        _ if asked.iter().filter(|other| *other == topic).count() > 1 => "Duplicate topic name or id.",
+        _ if twice.contains(&(&topic.name, topic.topic_id)) => "Duplicate topic name or id.",
         _ => return Ok(()),
     };
     Err(Refusal { error: ResponseError::InvalidRequest, message: message.to_owned() })

@@ -2,6 +2,7 @@
 //!
 //! All of them, because Kafka Streams stops when one that it looks for is missing.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kafka_protocol::messages::describe_configs_request::DescribeConfigsResource;
@@ -22,13 +23,18 @@ const TYPES_SINCE: i16 = 3;
 
 /// Answers a DescribeConfigs.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: DescribeConfigsRequest) -> Reply {
-    let results = request.resources.iter().map(|asked| {
+    // Once each: an answer is a thousand times as long as the question.
+    let mut told = HashSet::new();
+    let once = request.resources.iter().filter(|asked| told.insert((asked.resource_type, &asked.resource_name)));
+    let results = once.map(|asked| {
         let result = DescribeConfigsResult::default()
             .with_resource_type(asked.resource_type)
             .with_resource_name(asked.resource_name.clone());
         match configs(broker, asked) {
             Ok(configs) => {
-                let shown = configs.into_iter().filter(|config| is_asked(asked, config));
+                let keys = asked_keys(asked);
+                let is_asked = |config: &ConfigValue| keys.as_ref().is_none_or(|keys| keys.contains(config.name));
+                let shown = configs.into_iter().filter(is_asked);
                 let shown = shown.map(|config| to_answer(config, &request, context.version)).collect();
                 result.with_error_message(None).with_configs(shown)
             }
@@ -58,12 +64,10 @@ fn of_feed(broker: &Broker, feed: &FeedHandle) -> Vec<ConfigValue> {
     config::topic_configs(&feed.overrides(), settings.dynamic().configs(), settings.server())
 }
 
-/// No keys means all of them, and so does an empty list, as in Kafka.
-fn is_asked(asked: &DescribeConfigsResource, config: &ConfigValue) -> bool {
-    match &asked.configuration_keys {
-        Some(keys) if !keys.is_empty() => keys.iter().any(|key| key.as_str() == config.name),
-        _ => true,
-    }
+/// None means all of them, and so does an empty list, as in Kafka.
+fn asked_keys(asked: &DescribeConfigsResource) -> Option<HashSet<&str>> {
+    let keys = asked.configuration_keys.as_ref().filter(|keys| !keys.is_empty())?;
+    Some(keys.iter().map(|key| key.as_str()).collect())
 }
 
 fn to_answer(config: ConfigValue, request: &DescribeConfigsRequest, version: i16) -> DescribeConfigsResourceResult {

@@ -8,24 +8,22 @@ use kafka_protocol::messages::incremental_alter_configs_response::AlterConfigsRe
 use kafka_protocol::messages::{IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse};
 use kafka_protocol::protocol::StrBytes;
 
+use super::repeated::repeated;
 use super::resource::Resource;
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
 use crate::config::{AlterOp, Alteration, alter_broker, alter_topic};
 use crate::model::Lsn;
-use crate::wire::error;
 
 /// Answers an IncrementalAlterConfigs.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: IncrementalAlterConfigsRequest) -> Reply {
     let mut gate = Lsn(0);
+    let twice = repeated(request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name)));
     let responses = request.resources.iter().map(|asked| {
-        let same = |other: &&AlterConfigsResource| {
-            other.resource_type == asked.resource_type && other.resource_name == asked.resource_name
-        };
-        let altered = match request.resources.iter().filter(same).count() {
-            1 => alter(broker, asked, request.validate_only, &mut gate),
-            _ => Err(invalid("Each resource must appear at most once.")),
+        let altered = match twice.contains(&(asked.resource_type, &asked.resource_name)) {
+            false => alter(broker, asked, request.validate_only, &mut gate),
+            true => Err(invalid("Each resource must appear at most once.")),
         };
         let response = AlterConfigsResourceResponse::default()
             .with_resource_type(asked.resource_type)
@@ -43,19 +41,14 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Incre
 
 fn alter(broker: &Broker, asked: &AlterConfigsResource, validate_only: bool, gate: &mut Lsn) -> Result<(), Refusal> {
     let resource = Resource::find(broker, asked.resource_type, &asked.resource_name)?;
-    let repeated =
-        |config: &&AlterableConfig| asked.configs.iter().filter(|other| other.name == config.name).count() > 1;
-    if let Some(config) = asked.configs.iter().find(repeated) {
-        return Err(invalid(&format!("Error due to duplicate config keys: {}", config.name)));
+    if let Some(name) = repeated(asked.configs.iter().map(|config| &config.name)).into_iter().next() {
+        return Err(invalid(&format!("Error due to duplicate config keys: {name}")));
     }
     let changes = asked.configs.iter().map(alteration).collect::<Result<Vec<_>, _>>()?;
-    let overrides = resource.overrides(broker);
-    let altered = match resource {
-        Resource::Feed(_) => alter_topic(&overrides, &changes),
-        Resource::Broker(_) => alter_broker(&overrides, &changes),
-    };
-    let altered = altered.map_err(|error| Refusal { error: error::of_alter(&error), message: error.to_string() })?;
-    let configured = resource.configure(broker, altered, validate_only);
+    let configured = resource.configure(broker, validate_only, |overrides| match resource {
+        Resource::Feed(_) => alter_topic(overrides, &changes),
+        Resource::Broker(_) => alter_broker(overrides, &changes),
+    });
     *gate = configured.durable_at.max(*gate);
     configured.value
 }

@@ -21,6 +21,7 @@ mod metadata;
 mod node;
 mod offset_for_leader_epoch;
 mod produce;
+mod repeated;
 mod reply;
 mod resource;
 mod seal;

@@ -1,6 +1,5 @@
 //! What configs belong to: a topic, a broker, or all brokers.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kafka_protocol::ResponseError;
@@ -8,8 +7,8 @@ use kafka_protocol::ResponseError;
 use super::described::invalid_name;
 use super::topic::{Refusal, unknown_topic};
 use crate::broker::{Broker, FeedHandle, Gated};
-use crate::config::{ConfigType, ConfigValue};
-use crate::model::ConfigureError;
+use crate::config::{AlterError, ConfigType, ConfigValue};
+use crate::model::{ConfigureError, Overrides};
 use crate::view::ViewName;
 use crate::wire::error;
 use crate::wire::name::{self, TopicName};
@@ -42,29 +41,30 @@ impl Resource {
         }
     }
 
-    /// What is set on it now.
-    pub fn overrides(&self, broker: &Broker) -> BTreeMap<String, String> {
-        match self {
-            Resource::Feed(feed) => BTreeMap::clone(&feed.overrides()),
-            Resource::Broker(Some(_)) => broker.settings().dynamic().broker.clone(),
-            Resource::Broker(None) => broker.settings().dynamic().cluster.clone(),
-        }
-    }
-
-    /// Sets exactly these overrides.
+    /// Sets what `alter` makes of what is set by then.
     pub fn configure(
         &self,
         broker: &Broker,
-        overrides: BTreeMap<String, String>,
         validate_only: bool,
+        alter: impl FnOnce(&Overrides) -> Result<Overrides, AlterError>,
     ) -> Gated<Result<(), Refusal>> {
-        let configured: Gated<Result<(), ConfigureError>> = match self {
-            Resource::Feed(feed) => broker.configure_feed(feed, overrides, validate_only),
-            Resource::Broker(id) => broker.configure_broker(*id, overrides, validate_only),
-        };
-        configured.map(|result| {
-            result.map_err(|error| Refusal { error: error::of_configure(&error), message: error.to_string() })
-        })
+        let alter = |overrides: &Overrides| alter(overrides).map_err(Refusal::from);
+        match self {
+            Resource::Feed(feed) => broker.configure_feed(feed, validate_only, alter),
+            Resource::Broker(id) => broker.configure_broker(*id, validate_only, alter),
+        }
+    }
+}
+
+impl From<AlterError> for Refusal {
+    fn from(error: AlterError) -> Refusal {
+        Refusal { error: error::of_alter(&error), message: error.to_string() }
+    }
+}
+
+impl From<ConfigureError> for Refusal {
+    fn from(error: ConfigureError) -> Refusal {
+        Refusal { error: error::of_configure(&error), message: error.to_string() }
     }
 }
 

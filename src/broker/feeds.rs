@@ -8,7 +8,7 @@ use super::Broker;
 use super::core::Gated;
 use super::handles::FeedHandle;
 use crate::model::{
-    AddPartitionsError, ConfigureError, CreateFeedError, Decision, DeleteFeedError, FeedId, ProducerId,
+    AddPartitionsError, ConfigureError, CreateFeedError, Decision, DeleteFeedError, FeedId, Overrides, ProducerId,
 };
 
 /// A feed to be made.
@@ -54,24 +54,30 @@ impl Broker {
         self.change(validate_only, |state| state.decide_add_partitions(feed.id, total, now))
     }
 
-    /// Replaces what is set on a feed.
-    pub fn configure_feed(
+    /// Changes what is set on a feed. `alter` is given what is set by then, so that of two changes at a time none is lost.
+    pub fn configure_feed<E: From<ConfigureError>>(
         &self,
         feed: &FeedHandle,
-        overrides: BTreeMap<String, String>,
         validate_only: bool,
-    ) -> Gated<Result<(), ConfigureError>> {
-        self.change(validate_only, |state| state.decide_configure(feed.id, overrides))
+        alter: impl FnOnce(&Overrides) -> Result<Overrides, E>,
+    ) -> Gated<Result<(), E>> {
+        self.change(validate_only, |state| {
+            let known = state.feed(feed.id).ok_or(ConfigureError::UnknownFeed { feed: feed.id })?;
+            Ok(state.decide_configure(feed.id, alter(known.overrides())?)?)
+        })
     }
 
-    /// Replaces the dynamic configs of this broker, or of the cluster (None).
-    pub fn configure_broker(
+    /// Changes the dynamic configs of this broker, or of the cluster (None), likewise.
+    pub fn configure_broker<E: From<ConfigureError>>(
         &self,
         broker: Option<i32>,
-        overrides: BTreeMap<String, String>,
         validate_only: bool,
-    ) -> Gated<Result<(), ConfigureError>> {
-        self.change(validate_only, |state| state.decide_configure_broker(broker, overrides))
+        alter: impl FnOnce(&Overrides) -> Result<Overrides, E>,
+    ) -> Gated<Result<(), E>> {
+        self.change(validate_only, |state| {
+            let overrides = alter(state.broker_overrides(broker))?;
+            Ok(state.decide_configure_broker(broker, overrides)?)
+        })
     }
 
     /// A producer id that nobody was given before.

@@ -63,7 +63,8 @@ impl Sample {
     fn tags(&mut self, fields: &'static [Field]) {
         let version = self.version;
         let choice = self.choices.next();
-        let known = fields.iter().filter(|field| choice % 4 > 0 && field.tag.is_some() && field.is_in(version));
+        let known =
+            fields.iter().filter(|field| !choice.is_multiple_of(4) && field.tag.is_some() && field.is_in(version));
         let known: Vec<&Field> = known.collect();
         let unknown = choice % 4 > 1;
         self.length(Some(known.len() + usize::from(unknown)), true, 0);
@@ -92,7 +93,7 @@ impl Sample {
             return self.body.extend((0..*len).map(|_| fill));
         }
         let choice = self.choices.next();
-        let len = if may_be_null && choice % 3 == 0 { None } else { Some(usize::from(choice % 5)) };
+        let len = if may_be_null && choice.is_multiple_of(3) { None } else { Some(usize::from(choice % 5)) };
         match kind {
             Kind::Fixed(_) => {}
             Kind::String => self.bytes(len, b'a', 2),

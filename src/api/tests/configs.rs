@@ -141,3 +141,22 @@ async fn the_older_way_replaces_all() {
     assert_eq!(value(&test, TOPIC, "a", "segment.ms").await, "9");
     assert_eq!(value(&test, TOPIC, "a", "retention.ms").await, "604800000");
 }
+
+#[tokio::test]
+async fn of_two_changes_at_a_time_both_count() {
+    let test = with_topic().await;
+    let (segment, retention) = ([("segment.ms", SET, Some("9"))], [("retention.ms", SET, Some("7"))]);
+    // The second is decided on before the first is durable and published.
+    let (first, second) = tokio::join!(alter(&test, TOPIC, "a", &segment), alter(&test, TOPIC, "a", &retention));
+    assert_eq!((first.0, second.0), (0, 0));
+    assert_eq!(value(&test, TOPIC, "a", "segment.ms").await, "9");
+    assert_eq!(value(&test, TOPIC, "a", "retention.ms").await, "7");
+}
+
+#[tokio::test]
+async fn a_resource_asked_for_often_is_told_once() {
+    let test = with_topic().await;
+    let resource = DescribeConfigsResource::default().with_resource_type(TOPIC).with_resource_name(text("a"));
+    let request = DescribeConfigsRequest::default().with_resources(vec![resource; 1000]);
+    assert_eq!(test.call(4, &request).await.results.len(), 1);
+}

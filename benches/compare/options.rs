@@ -31,6 +31,9 @@ pub struct Options {
     /// Where the brokers keep their data meanwhile: on a real disk, not in memory.
     #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
     pub data: PathBuf,
+    /// The StreamStack to measure, for instance one built before a change.
+    #[arg(long, default_value = env!("CARGO_BIN_EXE_streamstack"))]
+    pub streamstack: PathBuf,
     /// The folder with kafka-server.sh and setup.sh.
     #[arg(long, env = "KAFKA_PEER", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/compat/kafka"))]
     pub kafka: PathBuf,

@@ -32,8 +32,10 @@ impl Broker {
         let stopper = start(contestant, options, folder.path(), port)?;
         let pid = stopper.pid();
         let broker = Broker { address: format!("127.0.0.1:{port}"), pid, stopper, folder };
-        load::ready(&broker.address)?;
-        Ok(broker)
+        match load::ready(&broker.address) {
+            Ok(_) => Ok(broker),
+            Err(fault) => Err(format!("{}: {fault}\n{}", contestant.name(), log(broker.folder.path())).into()),
+        }
     }
 
     /// Ends the process, then removes its data.
@@ -58,8 +60,10 @@ fn start(contestant: Contestant, options: &Options, folder: &Path, port: u16) ->
         Contestant::KafkaFlush => {
             Stopper::Kafka(kafka::Server::start(&options.kafka, folder, port, &["log.flush.interval.messages=1"])?)
         }
-        Contestant::Os => Stopper::StreamStack(streamstack::Server::start(folder, port, "os")?),
-        Contestant::Fsync => Stopper::StreamStack(streamstack::Server::start(folder, port, "fsync")?),
+        Contestant::Os => Stopper::StreamStack(streamstack::Server::start(&options.streamstack, folder, port, "os")?),
+        Contestant::Fsync => {
+            Stopper::StreamStack(streamstack::Server::start(&options.streamstack, folder, port, "fsync")?)
+        }
     })
 }
 
@@ -72,6 +76,11 @@ fn free_port() -> Result<u16, Fault> {
             return Ok(port);
         }
     }
+}
+
+/// What a broker said, if it was kept.
+fn log(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join(streamstack::LOG_NAME)).unwrap_or_default()
 }
 
 /// Where a broker's data lies in its folder.

@@ -1,4 +1,4 @@
-//! Our own broker: the binary that cargo built for this bench.
+//! Our own broker: the binary that cargo built for this bench, or another.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,15 +7,18 @@ use std::process::{Child, Command, Stdio};
 use super::data_folder;
 use crate::Fault;
 
+/// The file of its folder that it logs to.
+pub const LOG_NAME: &str = "streamstack.log";
+
 /// A running StreamStack. Ended when dropped.
 pub struct Server {
     child: Child,
 }
 
 impl Server {
-    pub fn start(folder: &Path, port: u16, durability: &str) -> Result<Server, Fault> {
-        let log = File::create(folder.join("streamstack.log"))?;
-        let child = Command::new(env!("CARGO_BIN_EXE_streamstack"))
+    pub fn start(program: &Path, folder: &Path, port: u16, durability: &str) -> Result<Server, Fault> {
+        let log = File::create(folder.join(LOG_NAME))?;
+        let child = Command::new(program)
             .arg("serve")
             .args(["--override", &format!("listeners=PLAINTEXT://127.0.0.1:{port}")])
             .args(["--override", &format!("log.dirs={}", data_folder(folder).display())])
@@ -23,7 +26,8 @@ impl Server {
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)
-            .spawn()?;
+            .spawn()
+            .map_err(|e| format!("{}: {e}", program.display()))?;
         Ok(Server { child })
     }
 

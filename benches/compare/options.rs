@@ -35,7 +35,7 @@ pub struct Options {
     #[arg(long, default_value = env!("CARGO_BIN_EXE_streamstack"))]
     pub streamstack: PathBuf,
     /// The folder with kafka-server.sh and setup.sh.
-    #[arg(long, env = "KAFKA_PEER", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/compat/kafka"))]
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/compat/kafka"))]
     pub kafka: PathBuf,
     /// Given by `cargo bench`; says nothing here.
     #[arg(long, hide = true)]

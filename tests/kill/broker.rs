@@ -44,6 +44,7 @@ impl Broker {
             .arg(folder.join("data"))
             .args(["--listen", &format!("127.0.0.1:{port}")])
             .args(SMALL)
+            .env_clear()
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)

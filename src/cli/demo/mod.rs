@@ -105,16 +105,17 @@ fn explain(error: ClientError, host: &Host) -> DemoError {
 fn hints(address: &str, keeps_data: bool, paint: Paint) -> String {
     let title = paint.bold("Look at it with any Kafka client while this runs, for example:");
     let end = if keeps_data { "Ctrl-C ends it; the data stays." } else { "Ctrl-C ends it and removes the data." };
-    format!(
-        "{title}
-  kcat -b {address} -C -e -q -t {FEED}..commits -f '%o  %s\\n'        the commits and their manifests
-  kcat -b {address} -C -e -q -t {FEED}..commit-9 -f '%k  %s\\n'       one hour
-  kcat -b {address} -C -e -q -t {FEED}..commits-6-9 -f '%k  %s\\n'    four hours
-  kcat -b {address} -C -q -t {FEED}..feed -f '%k  %s\\n'              the whole feed, and what comes
-  echo 'now' | kcat -b {address} -P -t {FEED}                         one more record, sealed by:
-  echo 'midnight:' | kcat -b {address} -P -Z -K : -t {FEED}..seal     the label of the commit
-
-{end}
-"
-    )
+    let read = |view: &str, format: &str| format!("kcat -b {address} -C -e -q -t {FEED}{view} -f '{format}\\n'");
+    let write = |text: &str, topic: &str| format!("echo '{text}' | kcat -b {address} -P -Z -K : -t {FEED}{topic}");
+    let commands = [
+        (read("..commits", "%o  %s"), "the commits' manifests"),
+        (read("..commit-9", "%k  %s"), "one hour"),
+        (read("..commits-6-9", "%k  %s"), "four hours"),
+        (read("..feed", "%k  %s"), "the whole feed"),
+        (write("UA1-EWR:boarding", ""), "one more record ..."),
+        (write("midnight:", "..seal"), "... sealed as a commit with a label"),
+    ];
+    let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    let lines = commands.map(|(command, meaning)| format!("  {command:width$}  {meaning}\n")).concat();
+    format!("{title}\n{lines}\n{end}\n")
 }

@@ -8,10 +8,8 @@ use super::paint::{Paint, grouped};
 use super::reader::Commit;
 
 pub fn table(commits: &[Commit], paint: Paint) -> String {
-    let head = format!(
-        "  {:>6}  {:17}  {:>7}  {:>7}  {:12}  {}\n",
-        "commit", "label", "records", "bytes", "opened", "sealed"
-    );
+    let head =
+        format!("  {:>6}  {:17}  {:>7}  {:>7}  {:12}  {}\n", "commit", "label", "records", "bytes", "opened", "sealed");
     let mut text = paint.dim(&head);
     for commit in commits {
         let line = line(commit);

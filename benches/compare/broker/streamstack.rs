@@ -18,15 +18,9 @@ pub struct Server {
 impl Server {
     pub fn start(program: &Path, folder: &Path, port: u16, durability: &str) -> Result<Server, Fault> {
         let log = File::create(folder.join(LOG_NAME))?;
-        let mut command = Command::new(program);
-        // What the environment configures would be measured too; the scripts of Kafka have variables of that kind.
-        std::env::vars_os()
-            .map(|(name, _)| name)
-            .filter(|name| is_config(&name.to_string_lossy()))
-            .for_each(|name| {
-                command.env_remove(name);
-            });
-        let child = command
+        let child = Command::new(program)
+            // What the environment configures would be measured too; the scripts of Kafka have variables of that kind.
+            .env_clear()
             .arg("serve")
             .args(["--override", &format!("listeners=PLAINTEXT://127.0.0.1:{port}")])
             .args(["--override", &format!("log.dirs={}", data_folder(folder).display())])
@@ -42,10 +36,6 @@ impl Server {
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
-}
-
-fn is_config(variable: &str) -> bool {
-    variable.starts_with("KAFKA_") || variable.starts_with("STREAMSTACK_")
 }
 
 impl Drop for Server {

@@ -83,10 +83,12 @@ def compared(kafka, ours, declared):
         return "failed", f"  kafka:       {show(kafka)}\n  streamstack: {show(ours)}"
     if crashed(kafka) or crashed(ours):
         return "failed", f"  kafka:       {show(kafka)}\n  streamstack: {show(ours)}"
+    if kafka == ours:
+        return "ok", ""
     if declared is not None:
         kafka = {**kafka, **declared["streamstack"]} if isinstance(kafka, dict) else declared["streamstack"]
     if kafka == ours:
-        return ("ok*" if declared else "ok"), ""
+        return "ok*", ""
     return "differs", "\n".join(differences(kafka, ours, "kafka", "streamstack"))
 
 

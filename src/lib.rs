@@ -18,6 +18,36 @@
 //!
 //! One idea carries all of it: one journal, one order, one fsync. State changes only by applying a
 //! journal [`model::Entry`]; live and at recovery it is the same `apply`.
+//!
+//! # The way of a record
+//!
+//! A connection reads a frame, `api` checks the batch, and [`broker::Broker::append`] decides under the core's lock where
+//! it goes: the offset is known then, so the answer is encoded at once and gated on an lsn. What was decided waits in the
+//! open group. Whoever holds the flush token writes the group: one frame to the journal, one write a partition to the
+//! segments, one fdatasync (`streamstack.durability=fsync`). Then it is published (ends that readers see), the gates
+//! below its lsn open, and sleeping fetches wake. No reader takes the core's lock.
+//!
+//! # What holds, and must go on holding
+//!
+//! - State changes only in `State::apply`, which depends on state and entry alone.
+//! - Nothing is acknowledged, refused or shown that rests on an entry that is not durable.
+//! - Readers see published bytes only; what is published never shrinks. A mapped file is never cut.
+//! - After a failed write or sync the journal takes nothing more; the process stops and says file and error.
+//! - At recovery only a torn tail of the journal is dropped; damage with valid frames behind it stops the start.
+//! - Feed offsets, commit numbers and the bytes of a bounded view, once given, never change.
+//! - `model`, `batch` and `wire` do no I/O; no lock is held over an await.
+//!
+//! # Choices that measurements or clients taught
+//!
+//! - Each journal frame says up to which lsn the journal was synced when it was written. So in `os` mode, where several
+//!   frames may be lost at once, a lost tail is told from damage; and an empty frame when the journal comes to rest does the
+//!   same for the last group (see `store::journal`).
+//! - Seals and deadlines go by a steady clock that starts at the wall's time: seal times never go back, and a bounded
+//!   time range is closed by a journaled floor before it is first answered (see `view`).
+//! - Requests that arrive together on a connection go to the disk in one write: the connection decides on all of them and
+//!   then starts the flush.
+//! - Fetch and ListOffsets answer NOT_LEADER_OR_FOLLOWER where Metadata says LEADER_NOT_AVAILABLE: the Java consumer stops
+//!   at the latter in a Fetch.
 
 // Only the library: tests may unwrap (see .clippy.toml), and `cli` speaks to the operator.
 #![deny(clippy::unwrap_used, clippy::print_stdout)]

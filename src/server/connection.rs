@@ -94,10 +94,11 @@ impl Connection {
         tokio::pin!(timer);
         let mut stopping = *stopped.borrow();
         loop {
-            if !stopping {
-                self.take_requests().await?;
-            }
             self.send().map_err(Close::from)?;
+            // Answers that left made room for requests that have come already; no event will tell of them again.
+            while !stopping && self.take_requests().await? > 0 {
+                self.send().map_err(Close::from)?;
+            }
             if (self.ended || stopping) && self.outbox.is_empty() {
                 return Ok(());
             }
@@ -135,8 +136,9 @@ impl Connection {
         }
     }
 
-    /// Handles the frames that have come whole, as long as answers may queue up.
-    async fn take_requests(&mut self) -> Result<(), Close> {
+    /// Handles the frames that have come whole, as long as answers may queue up; tells how many.
+    async fn take_requests(&mut self) -> Result<usize, Close> {
+        let mut taken = 0;
         while self.may_take() {
             let Some(frame) = frame::split(&mut self.inbox, self.frame_max)? else { break };
             if self.broker.is_congested() {
@@ -145,10 +147,11 @@ impl Connection {
             }
             let reply = api::handle(&self.broker, &self.info, frame);
             self.outbox.push(reply);
+            taken += 1;
         }
         // Once for all the requests that came together: they go to the disk in one write.
         self.broker.kick();
-        Ok(())
+        Ok(taken)
     }
 
     /// A client that does not read its answers brings no more requests in.

@@ -94,8 +94,9 @@ impl Page {
             .with_leader_epoch(LEADER_EPOCH)
             .with_replica_nodes(vec![self.leader])
             .with_isr_nodes(vec![self.leader])
-            .with_eligible_leader_replicas(None)
-            .with_last_known_elr(None)
+            // Null is legal, but the Java client's describeTopics walks both lists without looking.
+            .with_eligible_leader_replicas(Some(Vec::new()))
+            .with_last_known_elr(Some(Vec::new()))
     }
 }
 

@@ -31,29 +31,30 @@ fn decode(api: &Api, version: i16, body: &[u8]) -> Option<Result<(), String>> {
         18 => return ClientSoftware::read(&body, version).ok().map(|_| Ok(())),
         _ => {}
     }
-    guard::check(api.schema, version, &body).ok()?;
+    let left = guard::check(api.schema, version, &body).ok()?;
     Some(match api.key {
-        1 => whole::<FetchRequest>(body, version),
-        2 => whole::<ListOffsetsRequest>(body, version),
-        3 => whole::<MetadataRequest>(body, version),
-        10 => whole::<FindCoordinatorRequest>(body, version),
-        19 => whole::<CreateTopicsRequest>(body, version),
-        20 => whole::<DeleteTopicsRequest>(body, version),
-        22 => whole::<InitProducerIdRequest>(body, version),
-        23 => whole::<OffsetForLeaderEpochRequest>(body, version),
-        32 => whole::<DescribeConfigsRequest>(body, version),
-        33 => whole::<AlterConfigsRequest>(body, version),
-        37 => whole::<CreatePartitionsRequest>(body, version),
-        44 => whole::<IncrementalAlterConfigsRequest>(body, version),
-        60 => whole::<DescribeClusterRequest>(body, version),
-        75 => whole::<DescribeTopicPartitionsRequest>(body, version),
+        1 => whole::<FetchRequest>(body, version, left),
+        2 => whole::<ListOffsetsRequest>(body, version, left),
+        3 => whole::<MetadataRequest>(body, version, left),
+        10 => whole::<FindCoordinatorRequest>(body, version, left),
+        19 => whole::<CreateTopicsRequest>(body, version, left),
+        20 => whole::<DeleteTopicsRequest>(body, version, left),
+        22 => whole::<InitProducerIdRequest>(body, version, left),
+        23 => whole::<OffsetForLeaderEpochRequest>(body, version, left),
+        32 => whole::<DescribeConfigsRequest>(body, version, left),
+        33 => whole::<AlterConfigsRequest>(body, version, left),
+        37 => whole::<CreatePartitionsRequest>(body, version, left),
+        44 => whole::<IncrementalAlterConfigsRequest>(body, version, left),
+        60 => whole::<DescribeClusterRequest>(body, version, left),
+        75 => whole::<DescribeTopicPartitionsRequest>(body, version, left),
         key => panic!("no decoder for key {key}: add it here"),
     })
 }
 
-fn whole<R: Decodable>(mut body: Bytes, version: i16) -> Result<(), String> {
+/// The decoder must end where the guard did.
+fn whole<R: Decodable>(mut body: Bytes, version: i16, left: usize) -> Result<(), String> {
     R::decode(&mut body, version).map_err(|error| error.to_string())?;
-    if body.is_empty() { Ok(()) } else { Err(format!("{} bytes left", body.len())) }
+    if body.len() == left { Ok(()) } else { Err(format!("{} bytes left, {left} for the guard", body.len())) }
 }
 
 fn check_honest(api: &Api, version: i16, sample: &Sample) {

@@ -94,28 +94,40 @@ impl Connection {
         tokio::pin!(timer);
         let mut stopping = *stopped.borrow();
         loop {
-            self.send().map_err(Close::from)?;
+            if let Err(error) = self.send() {
+                return self.gone(&error);
+            }
             // Answers that left made room for requests that have come already; no event will tell of them again.
             while !stopping && self.take_requests().await? > 0 {
-                self.send().map_err(Close::from)?;
+                if let Err(error) = self.send() {
+                    return self.gone(&error);
+                }
             }
             if (self.ended || stopping) && self.outbox.is_empty() {
                 return Ok(());
             }
             match self.next_event(&mut timer, &mut stopped, stopping).await? {
                 Event::Ready | Event::Writable => self.progress = Instant::now(),
-                Event::Readable => self.read().map_err(Close::from)?,
+                Event::Readable => {
+                    if let Err(error) = self.read() {
+                        return self.gone(&error);
+                    }
+                }
                 Event::Timer if self.is_idle(&mut timer) => return Ok(()),
                 Event::Timer => {}
                 Event::Stop => {
                     stopping = true;
                     // A fetch that waits for records would hold up the shutdown; its client asks again elsewhere.
-                    if self.outbox.is_making() {
-                        return Ok(());
-                    }
+                    self.outbox.drop_making();
                 }
             }
         }
+    }
+
+    /// Clients that reset their connection instead of closing it are everyday guests.
+    fn gone(&self, error: &io::Error) -> Result<(), Close> {
+        tracing::debug!(peer = %self.info.peer, %error, "the client is gone");
+        Ok(())
     }
 
     async fn next_event(

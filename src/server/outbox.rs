@@ -40,6 +40,14 @@ impl Outbox {
         self.making
     }
 
+    /// Forgets a reply in the making and what waits behind it; those before it still leave.
+    pub fn drop_making(&mut self) {
+        if let Some(first) = self.replies.iter().position(|reply| matches!(reply, Reply::Later(_))) {
+            self.replies.truncate(first);
+        }
+        self.making = false;
+    }
+
     /// True when nothing is left to send.
     pub fn is_empty(&self) -> bool {
         self.replies.is_empty() && self.bytes.is_empty()

@@ -44,7 +44,7 @@ impl Described {
             }
             Ok(TopicName::View(view)) => Described::of_view(broker, &view).inspect_err(|refusal| {
                 // There is no room for the reason in these answers, so it is found here.
-                tracing::info!(topic, error = ?refusal.error, reason = refusal.message, "view not answered");
+                tracing::debug!(topic, error = ?refusal.error, reason = refusal.message, "view not answered");
             }),
             Err(error) => Err(invalid_name(&error)),
         }

@@ -87,10 +87,18 @@ impl<'a> Fetch<'a> {
         }
     }
 
-    /// An open stream may be sealed by now, and its name then means the commit.
+    /// An open stream may be sealed by now, and its name then means the commit; and a feed may be deleted.
     fn look_again(&mut self) {
-        for readable in self.topics.iter_mut().flatten() {
-            readable.reopen(self.broker);
+        for (topic, wanted) in self.topics.iter_mut().zip(&self.request.topics) {
+            let Ok(readable) = topic else { continue };
+            if self.broker.catalog().by_id(readable.feed.id).is_some() {
+                readable.reopen(self.broker);
+                continue;
+            }
+            *topic = Err(match wanted.topic_id.is_nil() {
+                true => ResponseError::UnknownTopicOrPartition,
+                false => ResponseError::UnknownTopicId,
+            });
         }
     }
 

@@ -133,6 +133,10 @@ impl Produce<'_> {
     }
 
     fn partition(&self, target: &Target, wanted: &PartitionData) -> Outcome {
+        if let Some(failure) = self.broker.failure() {
+            let message = format!("the broker is stopping, for its disk failed: {failure}");
+            return (Err(Refused::new(ResponseError::KafkaStorageError, message)), Lsn(0));
+        }
         if !self.broker.has_space() {
             metrics::all().produce_refused_space.increment();
             let message =

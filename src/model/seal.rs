@@ -18,6 +18,9 @@ pub const LABEL_BYTES_MAX: usize = 1_024;
 /// Longest metadata of one seal. It is kept in the commit's manifest.
 pub const METADATA_BYTES_MAX: usize = 1 << 20;
 
+/// Metadata of all seals of one batch.
+pub const METADATA_TOTAL_BYTES_MAX: usize = 4 << 20;
+
 /// Streams sealed by one [`State::decide_due`]. It is asked again at once when more are due.
 const DUE_MAX: usize = 256;
 
@@ -74,6 +77,10 @@ pub enum SealError {
     Label { index: usize, len: usize },
     #[error("the value of record {index} is {len} bytes long, and {METADATA_BYTES_MAX} is the most for metadata")]
     MetadataLength { index: usize, len: usize },
+    #[error(
+        "the values of the batch are {found} bytes long together, and {METADATA_TOTAL_BYTES_MAX} is the most for metadata"
+    )]
+    MetadataTotal { found: usize },
     #[error("the value of record {index} is not JSON: {fault}")]
     Metadata { index: usize, fault: String },
     #[error(transparent)]
@@ -181,6 +188,10 @@ fn check_wishes(wishes: &[SealWish]) -> Result<u32, SealError> {
     }
     for (index, wish) in wishes.iter().enumerate() {
         check_wish(index, wish)?;
+    }
+    let total = wishes.iter().filter_map(|wish| wish.metadata.as_ref()).map(String::len).sum();
+    if total > METADATA_TOTAL_BYTES_MAX {
+        return Err(SealError::MetadataTotal { found: total });
     }
     Ok(wishes.len() as u32)
 }

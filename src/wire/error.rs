@@ -53,6 +53,7 @@ pub fn of_seal(error: &SealError) -> ResponseError {
         SealError::Count { .. }
         | SealError::Label { .. }
         | SealError::MetadataLength { .. }
+        | SealError::MetadataTotal { .. }
         | SealError::Metadata { .. } => ResponseError::InvalidRecord,
         SealError::Sequence(error) => of_sequence(error),
     }

@@ -20,6 +20,9 @@ pub struct Commits {
     rows: RowFile,
 }
 
+/// A batch's first 12 bytes end with the length of what follows them.
+const BATCH_LENGTH_END: u64 = 12;
+
 impl Commits {
     pub fn new(shelf: &Arc<Shelf>, folder: &Path, num_commits: u64, log_bytes: u64, gone: &Arc<AtomicBool>) -> Commits {
         Commits {
@@ -95,7 +98,14 @@ impl Commits {
 
     /// Where the manifest of `commit` starts, which may be one past the last.
     fn position_of(&self, commit: CommitNumber) -> Result<u64, FileError> {
-        if commit.0 as u64 == self.rows.num_rows()? { self.log.end() } else { Ok(self.row(commit)?.position) }
+        if (commit.0 as u64) < self.rows.num_rows()? {
+            return Ok(self.row(commit)?.position);
+        }
+        // Not the log's end: the next manifest may stand there already, which is not durable yet.
+        let last = self.row(CommitNumber(commit.0 - 1))?.position;
+        let head = self.log.slice(last, last + BATCH_LENGTH_END)?;
+        let length = head[8..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        Ok(last + BATCH_LENGTH_END + u64::from(length))
     }
 }
 

@@ -45,7 +45,17 @@ impl JournalError {
     }
 
     pub(super) fn replay(file: &Path, byte: u64, lsn: Lsn, source: ReplayError) -> JournalError {
-        let remedy = remedy(file.parent().unwrap_or(file), lsn);
+        let remedy = match is_io(&*source) {
+            true => {
+                "the entry itself is whole: mend that (free space, rights, file handles), then start again".to_owned()
+            }
+            false => remedy(file.parent().unwrap_or(file), lsn),
+        };
         JournalError::Replay { file: file.to_owned(), byte, lsn, source, remedy }
     }
+}
+
+/// The system refused something; nothing stored is wrong.
+fn is_io(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<std::io::Error>())
 }

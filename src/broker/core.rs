@@ -3,7 +3,7 @@
 //! Decisions are taken in the caller, in one total order. The lock is never held over an await, a copy of
 //! record bytes or I/O.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::model::{Decision, Entry, Lsn, State, TailWrite, Timestamp};
@@ -13,7 +13,11 @@ pub struct Core {
     inner: Mutex<Inner>,
     // What the open group holds, to be asked without the lock.
     open_bytes: AtomicUsize,
+    deadline: AtomicI64,
 }
+
+/// No deadline.
+const NEVER: i64 = i64::MAX;
 
 struct Inner {
     state: State,
@@ -55,15 +59,16 @@ impl<T> Gated<T> {
 /// What a submission tells its caller beside the decision.
 pub(super) struct Submitted<T, E> {
     pub result: Gated<Result<T, E>>,
-    /// When the model next wants to be asked.
-    pub deadline: Option<Timestamp>,
+    /// The model wants to be asked at another time than before.
+    pub deadline_moved: bool,
 }
 
 impl Core {
     /// A core in `state`, whose next entry gets `next`.
     pub fn new(state: State, next: Lsn) -> Core {
         let open = Group { first: next, ..Group::default() };
-        Core { inner: Mutex::new(Inner { state, next, open }), open_bytes: AtomicUsize::new(0) }
+        let deadline = AtomicI64::new(state.deadline().map_or(NEVER, |at| at.0));
+        Core { inner: Mutex::new(Inner { state, next, open }), open_bytes: AtomicUsize::new(0), deadline }
     }
 
     /// Decides on the state as it is and applies what was decided.
@@ -74,8 +79,16 @@ impl Core {
             self.open_bytes.store(inner.open.bytes, Ordering::Release);
             decision.outcome
         });
-        let result = Gated { value, durable_at: inner.next };
-        Submitted { result, deadline: inner.state.deadline() }
+        let deadline = inner.state.deadline().map_or(NEVER, |at| at.0);
+        // Under the lock, so that the last decision's deadline is the one that stays.
+        let moved = self.deadline.swap(deadline, Ordering::AcqRel) != deadline;
+        Submitted { result: Gated { value, durable_at: inner.next }, deadline_moved: moved }
+    }
+
+    /// When the model next wants to be asked.
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
+        let deadline = self.deadline.load(Ordering::Acquire);
+        (deadline != NEVER).then_some(Timestamp(deadline))
     }
 
     /// Looks at the state. What is seen may not be durable yet: see [`Gated`].
@@ -108,7 +121,12 @@ impl Core {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // A panic inside `apply` leaves a state that nobody may trust: the process must not go on.
-        self.inner.lock().expect("the core's state is whole")
+        self.inner.lock().unwrap_or_else(|_| {
+            tracing::error!(
+                "a decision panicked; the state cannot be trusted, and a restart recovers it from the journal"
+            );
+            std::process::abort()
+        })
     }
 }
 
@@ -128,6 +146,10 @@ fn size_of_entry(entry: &Entry) -> usize {
     const HEAD: usize = 128;
     match entry {
         Entry::Appended(appended) => HEAD + appended.batch.len(),
+        Entry::Sealed(sealed) => sealed.streams.iter().map(|s| HEAD + s.metadata.as_ref().map_or(0, String::len)).sum(),
+        Entry::FeedConfigured { overrides, .. } | Entry::BrokerConfigured { overrides, .. } => {
+            HEAD + overrides.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
+        }
         _ => HEAD,
     }
 }

@@ -4,7 +4,7 @@
 //! write. In `fsync` mode the flusher thread holds the token, because a sync blocks; groups form while it syncs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, TryLockError};
 
 use super::core::{Core, Group};
 use super::durable::Durable;
@@ -33,6 +33,17 @@ pub struct Flush {
     stopping: AtomicBool,
     failure: OnceLock<String>,
     bytes: AtomicU64,
+}
+
+/// A flusher that panics would leave everybody waiting.
+struct ToldOnPanic<'a>(&'a Flush);
+
+impl Drop for ToldOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail("the flusher thread panicked".into());
+        }
+    }
 }
 
 #[derive(Default)]
@@ -68,7 +79,8 @@ impl Flush {
 
     /// The open group holds something: it is written now or soon.
     pub fn kick(&self) {
-        if self.core.open_bytes() == 0 {
+        // After a failure nothing is written any more, and the process is about to stop.
+        if self.core.open_bytes() == 0 || self.failure.get().is_some() {
             return;
         }
         if self.durability == Durability::Os && self.core.open_bytes() <= INLINE_BYTES_MAX {
@@ -90,6 +102,7 @@ impl Flush {
 
     /// The flusher thread's work, until [`Flush::stop`].
     pub fn run(&self) {
+        let _told = ToldOnPanic(self);
         while self.signal.wait() {
             self.write_open_groups(usize::MAX);
             if self.stopping.load(Ordering::Acquire) {
@@ -108,22 +121,30 @@ impl Flush {
 
     fn write_inline(&self) {
         loop {
-            let Ok(mut spare) = self.token.try_lock() else { return };
+            let mut spare = match self.token.try_lock() {
+                Ok(spare) => spare,
+                Err(TryLockError::WouldBlock) => return,
+                Err(TryLockError::Poisoned(_)) => return self.fail("a flush panicked".into()),
+            };
             let emptied = self.write_groups(&mut spare, INLINE_ROUNDS_MAX);
             drop(spare);
             if !emptied {
                 return self.signal.raise();
             }
             // Someone may have found the token taken just before it was given back.
-            if self.core.open_bytes() == 0 {
+            if self.core.open_bytes() == 0 || self.failure.get().is_some() {
                 return;
             }
         }
     }
 
     fn write_open_groups(&self, rounds_max: usize) {
-        let mut spare = self.token.lock().expect("a flush that panics ends the process");
-        self.write_groups(&mut spare, rounds_max);
+        match self.token.lock() {
+            Ok(mut spare) => {
+                self.write_groups(&mut spare, rounds_max);
+            }
+            Err(_) => self.fail("a flush panicked".into()),
+        }
     }
 
     /// True when nothing is left to write.
@@ -162,7 +183,8 @@ impl Flush {
         group
     }
 
-    fn fail(&self, error: String) {
+    /// Nothing is acknowledged from here on; whoever waits is told.
+    pub fn fail(&self, error: String) {
         tracing::error!(%error, "the journal cannot be written; nothing more is acknowledged");
         // Only the first failure counts: what follows is its consequence.
         let _ = self.failure.set(error);

@@ -126,14 +126,15 @@ impl FeedHandle {
     }
 
     pub(super) fn publish_extent(&self, stream: StreamId, partition: PartitionId, extent: Extent, label: Option<&str>) {
-        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
         self.open_streams().entry(stream).or_default().add(partition, extent, label);
+        // After it can be found: a number below the end that is not found is one that never became a commit.
+        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
     }
 
     pub(super) fn publish_commit(&self, commit: CommitNumber, stream: StreamId, sealed: Timestamp) {
-        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
         self.sealed_at.store(sealed.0, Ordering::Release);
         self.commits.store(commit.0 + 1, Ordering::Release);
+        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
         // Last, so that a reader always finds the stream, open or sealed.
         self.open_streams().remove(&stream);
     }

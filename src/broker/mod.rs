@@ -12,7 +12,7 @@ mod views;
 mod waiters;
 
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -48,11 +48,18 @@ pub struct Broker {
     catalog: Arc<Catalog>,
     clock: Arc<dyn Clock>,
     view_ids: ViewIds,
-    deadline: AtomicI64,
     deadline_changed: Notify,
+    /// Bytes of journal that the start replayed: the first checkpoint comes so much earlier.
+    replayed: u64,
     space_left: AtomicBool,
+    /// Free bytes above the floor when the disk was last looked at, and the bytes written until then.
+    spare_space: AtomicU64,
+    written_at_look: AtomicU64,
     /// Bytes written when the last checkpoint was made.
     checkpointed: AtomicU64,
+    /// Bytes written when the journal was last looked at, and whether it was not marked as idle since.
+    marked: AtomicU64,
+    needs_mark: AtomicBool,
     stopping: AtomicBool,
     stop: Notify,
     threads: Mutex<Threads>,
@@ -66,9 +73,6 @@ struct Threads {
 
 /// Bytes that may wait for the disk, unless `queued.max.request.bytes` says otherwise.
 const QUEUED_BYTES_MAX: usize = 64 << 20;
-
-/// No deadline.
-const NEVER: i64 = i64::MAX;
 
 /// Why a broker did not start or stop well.
 #[derive(Debug, thiserror::Error)]
@@ -97,7 +101,6 @@ impl Broker {
         let floor = opened.state.time_floor();
         let publisher = Arc::new(Publisher::new(catalog.clone(), store.clone(), settings.clone(), floor));
         let durable = Arc::new(Durable::starting_at(opened.lsn));
-        let deadline = opened.state.deadline();
         let core = Arc::new(Core::new(opened.state, opened.lsn));
         let flush = Arc::new(Flush::new(
             core.clone(),
@@ -117,10 +120,14 @@ impl Broker {
             catalog,
             clock,
             view_ids: ViewIds::default(),
-            deadline: AtomicI64::new(deadline.map_or(NEVER, |d| d.0)),
             deadline_changed: Notify::new(),
             space_left: AtomicBool::new(true),
+            spare_space: AtomicU64::new(u64::MAX),
+            written_at_look: AtomicU64::new(0),
             checkpointed: AtomicU64::new(0),
+            replayed: opened.report.num_bytes,
+            marked: AtomicU64::new(0),
+            needs_mark: AtomicBool::new(true),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
             threads: Mutex::default(),
@@ -162,7 +169,12 @@ impl Broker {
         match self.failure() {
             Some(failure) => Err(BrokerError::Failed(failure.to_owned())),
             None => {
-                self.checkpoint()?;
+                match self.checkpoint() {
+                    Ok(()) => {}
+                    Err(error @ StoreError::Poisoned { .. }) => return Err(error.into()),
+                    // The journal holds everything: the next start replays it.
+                    Err(error) => tracing::warn!(%error, "stopped without a checkpoint"),
+                }
                 Ok(self.store.mark_idle()?)
             }
         }
@@ -215,7 +227,14 @@ impl Broker {
             if let Some(failure) = self.failure() {
                 return std::task::Poll::Ready(Err(BrokerError::Failed(failure.to_owned())));
             }
-            reached.as_mut().poll(cx).map(Ok)
+            let polled = reached.as_mut().poll(cx).map(Ok);
+            // Asked again now that the waker is known: a failure in between woke nobody.
+            match (polled, self.failure()) {
+                (std::task::Poll::Pending, Some(failure)) => {
+                    std::task::Poll::Ready(Err(BrokerError::Failed(failure.to_owned())))
+                }
+                (polled, _) => polled,
+            }
         })
         .await
     }
@@ -227,7 +246,11 @@ impl Broker {
 
     /// False when the disk is too full to take records.
     pub fn has_space(&self) -> bool {
-        self.space_left.load(Ordering::Acquire)
+        self.space_left.load(Ordering::Acquire) && {
+            // Between two looks at the disk, what was written since counts (journal and segments: twice).
+            let written = 2 * (self.flush.bytes_written() - self.written_at_look.load(Ordering::Acquire));
+            written <= self.spare_space.load(Ordering::Acquire)
+        }
     }
 
     /// What made the disk fail, if it did.
@@ -242,8 +265,7 @@ impl Broker {
 
     fn submit<T, E>(&self, decide: impl FnOnce(&State) -> Result<Decision<T>, E>) -> Gated<Result<T, E>> {
         let submitted = self.core.submit(decide);
-        let deadline = submitted.deadline.map_or(NEVER, |d| d.0);
-        if self.deadline.swap(deadline, Ordering::AcqRel) != deadline {
+        if submitted.deadline_moved {
             self.deadline_changed.notify_one();
         }
         submitted.result
@@ -265,8 +287,7 @@ impl Broker {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        let deadline = self.deadline.load(Ordering::Acquire);
-        (deadline != NEVER).then_some(Timestamp(deadline))
+        self.core.deadline()
     }
 
     async fn deadline_changed(&self) {
@@ -289,8 +310,11 @@ impl Broker {
 
     fn watch_free_space(&self) {
         let floor = self.settings.typed().disk_free_bytes_min;
+        let written = self.flush.bytes_written();
         let has_space = match self.store.free_bytes() {
             Ok(free) => {
+                self.written_at_look.store(written, Ordering::Release);
+                self.spare_space.store(free.saturating_sub(floor), Ordering::Release);
                 metrics::all().disk_free_bytes.set(i64::try_from(free).unwrap_or(i64::MAX));
                 free >= floor
             }
@@ -305,19 +329,30 @@ impl Broker {
     }
 
     fn mark_idle_journal(&self) {
+        let written = self.flush.bytes_written();
+        let before = self.marked.swap(written, Ordering::AcqRel);
+        if written != before || !self.needs_mark.swap(false, Ordering::AcqRel) {
+            // Written to since the last look, or marked already.
+            self.needs_mark.fetch_or(written != before, Ordering::AcqRel);
+            return;
+        }
         if let Err(error) = self.store.mark_idle() {
-            tracing::warn!(%error, "cannot mark the journal as idle");
+            self.flush.fail(format!("cannot mark the journal as idle: {error}"));
         }
     }
 
     fn checkpoint_if_due(&self) {
-        let written = self.flush.bytes_written() - self.checkpointed.load(Ordering::Acquire);
+        let checkpointed = self.checkpointed.load(Ordering::Acquire);
+        let before = if checkpointed == 0 { self.replayed } else { 0 };
+        let written = before + self.flush.bytes_written() - checkpointed;
         metrics::all().journal_bytes.set(i64::try_from(written).unwrap_or(i64::MAX));
         if written < self.settings.typed().checkpoint_bytes {
             return;
         }
-        if let Err(error) = self.checkpoint() {
-            tracing::error!(%error, "checkpoint failed; the journal grows until one succeeds");
+        match self.checkpoint() {
+            Ok(()) => {}
+            Err(error @ StoreError::Poisoned { .. }) => self.flush.fail(error.to_string()),
+            Err(error) => tracing::error!(%error, "checkpoint failed; the journal grows until one succeeds"),
         }
     }
 

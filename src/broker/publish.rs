@@ -34,6 +34,12 @@ impl Publisher {
         // Extents first: a stream's records are found as open until its commit is there.
         entries.iter().for_each(|entry| self.publish_entry(entry));
         writes.iter().for_each(|write| self.publish_write(write));
+        // Last: whoever sees the floor must find every commit that was sealed before it.
+        for entry in entries {
+            if let Entry::TimeFloor { at } = entry {
+                self.time_floor.store(at.0, Ordering::Release);
+            }
+        }
     }
 
     /// Wakes the readers that wait for what the group brought.
@@ -78,7 +84,8 @@ impl Publisher {
                 }
             }
             Entry::Appended(appended) => self.publish_appended(appended),
-            Entry::TimeFloor { at } => self.time_floor.store(at.0, Ordering::Release),
+            // The floor comes last of all; see `publish`.
+            Entry::TimeFloor { .. } => {}
             Entry::ProducerOpened { .. } | Entry::ProducersForgotten { .. } | Entry::Sealed(_) => {}
         }
     }

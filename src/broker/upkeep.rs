@@ -16,7 +16,10 @@ pub(super) async fn run(broker: Arc<Broker>) {
     while !broker.is_stopping() {
         tokio::select! {
             () = until_due(&broker) => broker.seal_what_is_due(),
-            _ = tick.tick() => look_after_the_disk(&broker).await,
+            _ = tick.tick() => {
+                broker.seal_what_is_due();
+                look_after_the_disk(&broker).await;
+            }
             () = broker.stop_requested() => return,
         }
     }

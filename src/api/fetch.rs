@@ -12,6 +12,7 @@ use kafka_protocol::messages::FetchRequest;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use tokio::time::Instant;
 
+use super::node::LEADER_EPOCH;
 use super::topic::{self, Readable};
 use super::{Close, Reply, RequestContext};
 use crate::broker::{Broker, Sleeper};
@@ -23,9 +24,6 @@ use crate::wire::fetch_response::{FetchResponse, PartitionResponse, TopicRespons
 
 /// The longest that a fetch waits, whatever its client asks for.
 const WAIT_MAX: Duration = Duration::from_secs(300);
-
-/// The leader epoch of every partition, always.
-const LEADER_EPOCH: i32 = 0;
 
 /// Answers a Fetch.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext, request: FetchRequest) -> Reply {

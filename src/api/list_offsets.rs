@@ -7,6 +7,7 @@ use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListO
 use kafka_protocol::messages::list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
 use kafka_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
 
+use super::node::LEADER_EPOCH;
 use super::topic::{self, Readable};
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
@@ -19,9 +20,6 @@ const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
 const MAX_TIMESTAMP: i64 = -3;
 const EARLIEST_LOCAL: i64 = -4;
-
-/// The leader epoch of every partition, always.
-const LEADER_EPOCH: i32 = 0;
 
 /// Answers a ListOffsets.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext, request: ListOffsetsRequest) -> Reply {

@@ -62,6 +62,7 @@ impl Flush {
         durable: Arc<Durable>,
         clock: Arc<dyn Clock>,
         durability: Durability,
+        bytes_replayed: u64,
     ) -> Flush {
         Flush {
             core,
@@ -74,7 +75,7 @@ impl Flush {
             signal: Signal::default(),
             stopping: AtomicBool::new(false),
             failure: OnceLock::new(),
-            bytes: AtomicU64::new(0),
+            bytes: AtomicU64::new(bytes_replayed),
         }
     }
 
@@ -96,7 +97,7 @@ impl Flush {
         self.failure.get().map(String::as_str)
     }
 
-    /// Bytes written to the journal since the start, about.
+    /// Bytes written to the journal, about, those that the start replayed included: they count towards a checkpoint.
     pub fn bytes_written(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
     }

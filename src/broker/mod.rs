@@ -49,8 +49,6 @@ pub struct Broker {
     clock: Arc<dyn Clock>,
     view_ids: ViewIds,
     deadline_changed: Notify,
-    /// Bytes of journal that the start replayed: the first checkpoint comes so much earlier.
-    replayed: u64,
     space_left: AtomicBool,
     /// Free bytes above the floor when the disk was last looked at, and the bytes written until then.
     spare_space: AtomicU64,
@@ -109,6 +107,7 @@ impl Broker {
             durable.clone(),
             clock.clone(),
             durability,
+            opened.report.num_bytes,
         ));
         let broker = Arc::new(Broker {
             settings,
@@ -125,7 +124,6 @@ impl Broker {
             spare_space: AtomicU64::new(u64::MAX),
             written_at_look: AtomicU64::new(0),
             checkpointed: AtomicU64::new(0),
-            replayed: opened.report.num_bytes,
             marked: AtomicU64::new(0),
             needs_mark: AtomicBool::new(true),
             stopping: AtomicBool::new(false),
@@ -342,9 +340,7 @@ impl Broker {
     }
 
     fn checkpoint_if_due(&self) {
-        let checkpointed = self.checkpointed.load(Ordering::Acquire);
-        let before = if checkpointed == 0 { self.replayed } else { 0 };
-        let written = before + self.flush.bytes_written() - checkpointed;
+        let written = self.flush.bytes_written() - self.checkpointed.load(Ordering::Acquire);
         metrics::all().journal_bytes.set(i64::try_from(written).unwrap_or(i64::MAX));
         if written < self.settings.typed().checkpoint_bytes {
             return;

@@ -1,5 +1,5 @@
-//! The real process under load, killed with SIGKILL fifty times: nothing acknowledged or shown is lost, nothing that an
-//! idempotent producer sends comes twice, and commits stay what they were.
+//! The real process under load, killed with SIGKILL fifty times, or `KILL_ROUNDS` times: nothing acknowledged or shown is
+//! lost, nothing that an idempotent producer sends comes twice, and commits stay what they were.
 #![allow(clippy::disallowed_methods, reason = "the test keeps time and folders of its own")]
 
 mod audit;
@@ -17,18 +17,21 @@ use streamstack::disk::SplitMix;
 use writer::Writer;
 
 const ROUNDS: u64 = 50;
+/// For a longer run than one of every day.
+const ROUNDS_VARIABLE: &str = "KILL_ROUNDS";
 const TOPIC: &str = "ledger";
 const NUM_PARTITIONS: i32 = 2;
 /// Short, so that timed seals happen in every round too.
 const SEAL_MS: &str = "60";
 
 #[test]
-fn fifty_kills_under_load_lose_nothing_acknowledged() {
+fn kill_9_under_load_loses_nothing_acknowledged() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let begin = Instant::now();
     let (mut audit, mut writers) = (Audit::default(), Vec::new());
     let mut random = SplitMix::new(1);
-    for round in 0..ROUNDS {
+    let rounds = std::env::var(ROUNDS_VARIABLE).map_or(ROUNDS, |text| text.parse().expect("a number of rounds"));
+    for round in 0..rounds {
         if round % 3 == 2 {
             Broker::kill_at_start(folder.path(), Duration::from_millis(random.below(30)));
         }
@@ -45,9 +48,9 @@ fn fifty_kills_under_load_lose_nothing_acknowledged() {
     }
     let broker = Broker::start(folder.path());
     let mut client = Client::connect(&broker.address).unwrap();
-    audit.after_restart(&mut client, &writers, ROUNDS);
+    audit.after_restart(&mut client, &writers, rounds);
     audit.at_the_end(&mut client);
-    println!("{audit} in {:.0} s", begin.elapsed().as_secs_f64());
+    println!("{rounds} kills, {audit} in {:.0} s", begin.elapsed().as_secs_f64());
 }
 
 /// Two idempotent and two plain producers on the feed, and one that seals it.

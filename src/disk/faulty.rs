@@ -149,6 +149,10 @@ impl Disk for FaultyDisk {
         self.state().free_bytes()
     }
 
+    fn total_bytes(&self, _path: &Path) -> io::Result<u64> {
+        self.state().total_bytes()
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Send + Sync>> {
         let mut state = self.state();
         state.open(path, OpenMode::Create)?;

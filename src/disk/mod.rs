@@ -44,6 +44,8 @@ pub trait Disk: Send + Sync + 'static {
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
     /// Bytes that may still be written below `path`.
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
+    /// Size of the volume that holds `path`.
+    fn total_bytes(&self, path: &Path) -> io::Result<u64>;
     /// Takes the exclusive lock on the file (made when missing), held until dropped; `WouldBlock` when another holds it.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Send + Sync>>;
 }

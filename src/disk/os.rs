@@ -69,6 +69,11 @@ impl Disk for OsDisk {
         Ok(room.f_bavail.saturating_mul(room.f_frsize))
     }
 
+    fn total_bytes(&self, path: &Path) -> io::Result<u64> {
+        let room = statvfs(path)?;
+        Ok(room.f_blocks.saturating_mul(room.f_frsize))
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Send + Sync>> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
@@ -222,6 +227,7 @@ mod tests {
         OsDisk.sync_dir(&deep).unwrap();
         assert_eq!(OsDisk.list(&deep).unwrap(), ["w", "x"]);
         assert!(OsDisk.free_bytes(&deep).unwrap() > 0);
+        assert!(OsDisk.total_bytes(&deep).unwrap() >= OsDisk.free_bytes(&deep).unwrap());
         OsDisk.remove_dir_all(&folder.path().join("a")).unwrap();
         assert_eq!(OsDisk.list(&deep).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(OsDisk.open(&deep.join("x"), OpenMode::Write).err().unwrap().kind(), io::ErrorKind::NotFound);

@@ -144,6 +144,11 @@ impl PartitionFiles {
         self.log.segments()
     }
 
+    /// Bytes of all segments.
+    pub fn log_bytes(&self) -> Result<u64, FileError> {
+        self.segments()?.iter().map(|segment| segment.end()).sum()
+    }
+
     pub fn runs(&self) -> &Runs {
         &self.runs
     }

@@ -139,6 +139,11 @@ impl Store {
         self.disk.free_bytes(&self.dir).map_err(FileError::io(&self.dir))
     }
 
+    /// Size of the volume that holds the data folder.
+    pub fn total_bytes(&self) -> Result<u64, FileError> {
+        self.disk.total_bytes(&self.dir).map_err(FileError::io(&self.dir))
+    }
+
     /// Writes a group: its entries to the journal as one frame, and what they put into the tail files. When this
     /// returns the group may be acknowledged: it survives a power loss (`fsync`) or a crash of the process (`os`).
     /// After an error the store takes nothing more, and the process must stop.

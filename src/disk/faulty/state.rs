@@ -12,6 +12,9 @@ use super::content::Content;
 use super::plan::{Op, Plan, Verdict, dead};
 use crate::disk::OpenMode;
 
+/// What a disk holds that was given no capacity.
+const ROOM_WITHOUT_END: u64 = 1 << 50;
+
 /// Index of a node; the root is 0.
 pub(super) type NodeId = usize;
 
@@ -193,9 +196,14 @@ impl State {
         Ok(self.free())
     }
 
+    pub(super) fn total_bytes(&self) -> io::Result<u64> {
+        self.plan.alive()?;
+        Ok(self.capacity.unwrap_or(ROOM_WITHOUT_END))
+    }
+
     /// Room left. Files count with their size or their reserved room, as long as they have a name.
     pub(super) fn free(&self) -> u64 {
-        let Some(capacity) = self.capacity else { return 1 << 50 };
+        let Some(capacity) = self.capacity else { return ROOM_WITHOUT_END };
         capacity.saturating_sub(self.used_below(ROOT))
     }
 

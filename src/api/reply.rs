@@ -59,22 +59,53 @@ impl RequestContext<'_> {
 
     /// The answer, once everything below `durable_at` is durable.
     pub fn ready_at(&self, body: &impl Encodable, durable_at: Lsn) -> Reply {
-        let head = ResponseHead {
-            correlation_id: self.correlation_id,
-            version: self.version,
-            tagged: self.api.response_is_tagged(self.version),
-        };
-        match response::encode(head, body) {
-            Ok(frame) => Reply::Ready { frames: vec![frame], durable_at },
-            Err(error) => {
-                tracing::error!(api = self.api.name, %error, "an answer could not be encoded");
-                Reply::Close(self.close(error))
-            }
+        match self.answerer().encode(body) {
+            Ok(frames) => Reply::Ready { frames, durable_at },
+            Err(close) => Reply::Close(close),
         }
+    }
+
+    /// The answer, made on a thread that may wait for the disk. What it rests on is durable.
+    pub fn made_aside<B: Encodable + Send + 'static>(&self, make: impl FnOnce() -> B + Send + 'static) -> Reply {
+        let answerer = self.answerer();
+        Reply::later(async move {
+            match tokio::task::spawn_blocking(move || answerer.encode(&make())).await {
+                Ok(encoded) => encoded,
+                Err(panic) => Err(Close::new(format!("{}: {panic}", answerer.api.name))),
+            }
+        })
+    }
+
+    fn answerer(&self) -> Answerer {
+        let RequestContext { api, version, correlation_id, .. } = *self;
+        Answerer { api, version, correlation_id }
     }
 
     /// Closes the connection, saying at which request.
     pub fn close(&self, why: impl fmt::Display) -> Close {
+        self.answerer().close(why)
+    }
+}
+
+/// What of a request's head its answer needs.
+#[derive(Clone, Copy)]
+struct Answerer {
+    api: &'static Api,
+    version: i16,
+    correlation_id: i32,
+}
+
+impl Answerer {
+    fn encode(&self, body: &impl Encodable) -> Result<Vec<Bytes>, Close> {
+        let Answerer { api, version, correlation_id } = *self;
+        let head = ResponseHead { correlation_id, version, tagged: api.response_is_tagged(version) };
+        response::encode(head, body).map(|frame| vec![frame]).map_err(|error| {
+            tracing::error!(api = api.name, %error, "an answer could not be encoded");
+            self.close(error)
+        })
+    }
+
+    fn close(&self, why: impl fmt::Display) -> Close {
         Close(format!("{} version {}, correlation id {}: {why}", self.api.name, self.version, self.correlation_id))
     }
 }

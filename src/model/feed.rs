@@ -151,6 +151,11 @@ impl Feed {
         self.streams
     }
 
+    /// Idempotent producers that wrote to the control topic `..seal`.
+    pub fn seal_producers(&self) -> &Producers {
+        &self.seal_producers
+    }
+
     /// When its open stream is due to be sealed by its age.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.open_stream().map(|stream| stream.due)
@@ -176,6 +181,11 @@ impl Partition {
     /// The feed offset that the next sealed record gets.
     pub fn feed_end(&self) -> FeedOffset {
         self.feed_end
+    }
+
+    /// Idempotent producers that wrote to it.
+    pub fn producers(&self) -> &Producers {
+        &self.producers
     }
 
     /// Rows of `feed.runs`.

@@ -162,6 +162,21 @@ impl Producer {
         Producer { epoch: batch.epoch, last_at: at, run: 0, batches: Vec::with_capacity(1) }
     }
 
+    /// The epoch of its newest batch.
+    pub fn epoch(&self) -> i16 {
+        self.epoch
+    }
+
+    /// When it last appended.
+    pub fn last_at(&self) -> Timestamp {
+        self.last_at
+    }
+
+    /// The sequence of its newest record.
+    pub fn last_sequence(&self) -> Option<i32> {
+        self.batches.last().map(|known| known.last)
+    }
+
     fn check(&self, batch: &Sequenced) -> Result<Sequence, SequenceError> {
         let Sequenced { producer, epoch, first: found, .. } = *batch;
         if epoch < self.epoch {

@@ -4,19 +4,30 @@
 //! `ApiKey::valid_versions`, which names versions that the decoder does not know, and from a cap of ours.
 
 mod alter_configs;
+mod alter_partition_reassignments;
 mod api_versions;
+mod create_acls;
 mod create_partitions;
 mod create_topics;
+mod delete_acls;
 mod delete_topics;
+mod describe_acls;
+mod describe_client_quotas;
 mod describe_cluster;
 mod describe_configs;
+mod describe_log_dirs;
+mod describe_producers;
 mod describe_topic_partitions;
+mod describe_user_scram_credentials;
 mod described;
+mod elect_leaders;
 mod fetch;
 mod find_coordinator;
 mod incremental_alter_configs;
 mod init_producer_id;
+mod list_config_resources;
 mod list_offsets;
+mod list_partition_reassignments;
 mod metadata;
 mod node;
 mod offset_for_leader_epoch;
@@ -26,15 +37,19 @@ mod reply;
 mod resource;
 mod seal;
 mod topic;
+mod update_features;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use kafka_protocol::messages::{
-    AlterConfigsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest, DescribeClusterRequest,
-    DescribeConfigsRequest, DescribeTopicPartitionsRequest, FetchRequest, FindCoordinatorRequest,
-    IncrementalAlterConfigsRequest, InitProducerIdRequest, ListOffsetsRequest, MetadataRequest,
-    OffsetForLeaderEpochRequest, ProduceRequest,
+    AlterConfigsRequest, AlterPartitionReassignmentsRequest, CreateAclsRequest, CreatePartitionsRequest,
+    CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest, DescribeAclsRequest, DescribeClientQuotasRequest,
+    DescribeClusterRequest, DescribeConfigsRequest, DescribeLogDirsRequest, DescribeProducersRequest,
+    DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest,
+    FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest, ListConfigResourcesRequest,
+    ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest, OffsetForLeaderEpochRequest,
+    ProduceRequest, UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::{Decodable, Message, VersionRange};
 
@@ -119,9 +134,14 @@ pub static TABLE: &[Api] = &[
         OFFSET_FOR_LEADER_EPOCH,
         offset_for_leader_epoch::handle
     ),
+    api!(29, "DescribeAcls", DescribeAclsRequest, DESCRIBE_ACLS, describe_acls::handle),
+    api!(30, "CreateAcls", CreateAclsRequest, CREATE_ACLS, create_acls::handle),
+    api!(31, "DeleteAcls", DeleteAclsRequest, DELETE_ACLS, delete_acls::handle),
     api!(32, "DescribeConfigs", DescribeConfigsRequest, DESCRIBE_CONFIGS, describe_configs::handle),
     api!(33, "AlterConfigs", AlterConfigsRequest, ALTER_CONFIGS, alter_configs::handle),
+    api!(35, "DescribeLogDirs", DescribeLogDirsRequest, DESCRIBE_LOG_DIRS, describe_log_dirs::handle),
     api!(37, "CreatePartitions", CreatePartitionsRequest, CREATE_PARTITIONS, create_partitions::handle),
+    api!(43, "ElectLeaders", ElectLeadersRequest, ELECT_LEADERS, elect_leaders::handle),
     api!(
         44,
         "IncrementalAlterConfigs",
@@ -129,7 +149,38 @@ pub static TABLE: &[Api] = &[
         INCREMENTAL_ALTER_CONFIGS,
         incremental_alter_configs::handle
     ),
+    api!(
+        45,
+        "AlterPartitionReassignments",
+        AlterPartitionReassignmentsRequest,
+        ALTER_PARTITION_REASSIGNMENTS,
+        alter_partition_reassignments::handle
+    ),
+    api!(
+        46,
+        "ListPartitionReassignments",
+        ListPartitionReassignmentsRequest,
+        LIST_PARTITION_REASSIGNMENTS,
+        list_partition_reassignments::handle
+    ),
+    api!(
+        48,
+        "DescribeClientQuotas",
+        DescribeClientQuotasRequest,
+        DESCRIBE_CLIENT_QUOTAS,
+        describe_client_quotas::handle
+    ),
+    api!(
+        50,
+        "DescribeUserScramCredentials",
+        DescribeUserScramCredentialsRequest,
+        DESCRIBE_USER_SCRAM_CREDENTIALS,
+        describe_user_scram_credentials::handle
+    ),
+    api!(57, "UpdateFeatures", UpdateFeaturesRequest, UPDATE_FEATURES, update_features::handle),
     api!(60, "DescribeCluster", DescribeClusterRequest, DESCRIBE_CLUSTER, describe_cluster::handle),
+    api!(61, "DescribeProducers", DescribeProducersRequest, DESCRIBE_PRODUCERS, describe_producers::handle),
+    api!(74, "ListConfigResources", ListConfigResourcesRequest, LIST_CONFIG_RESOURCES, list_config_resources::handle),
     api!(
         75,
         "DescribeTopicPartitions",

@@ -13,8 +13,9 @@ use crate::view::ViewName;
 use crate::wire::error;
 use crate::wire::name::{self, TopicName};
 
-const TOPIC: i8 = 2;
-const BROKER: i8 = 4;
+/// Types of resources, by their codes in the protocol.
+pub const TOPIC: i8 = 2;
+pub const BROKER: i8 = 4;
 
 /// Something with configs that may be changed.
 pub enum Resource {

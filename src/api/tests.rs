@@ -3,6 +3,8 @@
 mod admin;
 mod cluster;
 mod configs;
+mod operator;
+mod security;
 mod table;
 mod test_broker;
 

@@ -2,17 +2,26 @@
 
 use bytes::BytesMut;
 use kafka_protocol::ResponseError;
+use kafka_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
+use kafka_protocol::messages::create_acls_request::AclCreation;
 use kafka_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use kafka_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
+use kafka_protocol::messages::delete_acls_request::DeleteAclsFilter;
 use kafka_protocol::messages::delete_topics_request::DeleteTopicState;
 use kafka_protocol::messages::describe_configs_request::DescribeConfigsResource;
+use kafka_protocol::messages::describe_producers_request::TopicRequest;
+use kafka_protocol::messages::describe_user_scram_credentials_request::UserName;
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
 use kafka_protocol::messages::offset_for_leader_epoch_request::{OffsetForLeaderPartition, OffsetForLeaderTopic};
+use kafka_protocol::messages::update_features_request::FeatureUpdateKey;
 use kafka_protocol::messages::{
-    AlterConfigsRequest, ApiVersionsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
-    DescribeClusterRequest, DescribeConfigsRequest, DescribeTopicPartitionsRequest, FetchRequest,
-    FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest, ListOffsetsRequest, MetadataRequest,
-    OffsetForLeaderEpochRequest, ProducerId,
+    AlterConfigsRequest, AlterPartitionReassignmentsRequest, ApiVersionsRequest, CreateAclsRequest,
+    CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest, DescribeAclsRequest,
+    DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest, DescribeLogDirsRequest,
+    DescribeProducersRequest, DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest,
+    FetchRequest, FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
+    ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest,
+    OffsetForLeaderEpochRequest, ProducerId, UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -86,6 +95,44 @@ async fn every_version_is_answered_in_its_own_layout() {
     in_every_version(|_| IncrementalAlterConfigsRequest::default()).await;
     in_every_version(|_| DescribeClusterRequest::default()).await;
     in_every_version(|_| DescribeTopicPartitionsRequest::default().with_response_partition_limit(9)).await;
+}
+
+#[tokio::test]
+async fn every_version_of_the_operators_requests_is_answered_in_its_own_layout() {
+    let text = StrBytes::from_static_str;
+    in_every_version(|_| DescribeAclsRequest::default()).await;
+    in_every_version(|_| CreateAclsRequest::default().with_creations(vec![AclCreation::default()])).await;
+    in_every_version(|_| DeleteAclsRequest::default().with_filters(vec![DeleteAclsFilter::default()])).await;
+    in_every_version(|_| DescribeLogDirsRequest::default().with_topics(None)).await;
+    in_every_version(|_| ElectLeadersRequest::default()).await;
+    in_every_version(|_| {
+        let partition = ReassignablePartition::default().with_replicas(None);
+        let topic = ReassignableTopic::default().with_name(topic_name("orders")).with_partitions(vec![partition]);
+        AlterPartitionReassignmentsRequest::default().with_topics(vec![topic])
+    })
+    .await;
+    in_every_version(|_| ListPartitionReassignmentsRequest::default()).await;
+    in_every_version(|_| DescribeClientQuotasRequest::default()).await;
+    in_every_version(|_| {
+        DescribeUserScramCredentialsRequest::default()
+            .with_users(Some(vec![UserName::default().with_name(text("ann"))]))
+    })
+    .await;
+    in_every_version(|_| {
+        let feature = FeatureUpdateKey::default().with_feature(text("metadata.version"));
+        UpdateFeaturesRequest::default().with_feature_updates(vec![feature])
+    })
+    .await;
+    in_every_version(|_| {
+        let topic = TopicRequest::default().with_name(topic_name("orders")).with_partition_indexes(vec![0]);
+        DescribeProducersRequest::default().with_topics(vec![topic])
+    })
+    .await;
+    in_every_version(|version| match version {
+        1.. => ListConfigResourcesRequest::default().with_resource_types(vec![4]),
+        _ => ListConfigResourcesRequest::default(),
+    })
+    .await;
 }
 
 #[tokio::test]

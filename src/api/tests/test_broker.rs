@@ -4,13 +4,20 @@ use std::sync::Arc;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use kafka_protocol::messages::{
-    AlterConfigsRequest, AlterConfigsResponse, ApiVersionsRequest, ApiVersionsResponse, CreatePartitionsRequest,
-    CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, DeleteTopicsRequest, DeleteTopicsResponse,
-    DescribeClusterRequest, DescribeClusterResponse, DescribeConfigsRequest, DescribeConfigsResponse,
-    DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, FetchRequest, FetchResponse,
-    FindCoordinatorRequest, FindCoordinatorResponse, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse,
-    InitProducerIdRequest, InitProducerIdResponse, ListOffsetsRequest, ListOffsetsResponse, MetadataRequest,
-    MetadataResponse, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, ProduceRequest, ProduceResponse,
+    AlterConfigsRequest, AlterConfigsResponse, AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse,
+    ApiVersionsRequest, ApiVersionsResponse, CreateAclsRequest, CreateAclsResponse, CreatePartitionsRequest,
+    CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, DeleteAclsRequest, DeleteAclsResponse,
+    DeleteTopicsRequest, DeleteTopicsResponse, DescribeAclsRequest, DescribeAclsResponse, DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse, DescribeClusterRequest, DescribeClusterResponse, DescribeConfigsRequest,
+    DescribeConfigsResponse, DescribeLogDirsRequest, DescribeLogDirsResponse, DescribeProducersRequest,
+    DescribeProducersResponse, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse,
+    DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse, ElectLeadersRequest,
+    ElectLeadersResponse, FetchRequest, FetchResponse, FindCoordinatorRequest, FindCoordinatorResponse,
+    IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse, InitProducerIdRequest, InitProducerIdResponse,
+    ListConfigResourcesRequest, ListConfigResourcesResponse, ListOffsetsRequest, ListOffsetsResponse,
+    ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse, MetadataRequest, MetadataResponse,
+    OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, ProduceRequest, ProduceResponse, UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
 };
 use kafka_protocol::protocol::{Decodable, Encodable};
 
@@ -47,16 +54,29 @@ requests! {
     20 DeleteTopicsRequest => DeleteTopicsResponse,
     22 InitProducerIdRequest => InitProducerIdResponse,
     23 OffsetForLeaderEpochRequest => OffsetForLeaderEpochResponse,
+    29 DescribeAclsRequest => DescribeAclsResponse,
+    30 CreateAclsRequest => CreateAclsResponse,
+    31 DeleteAclsRequest => DeleteAclsResponse,
     32 DescribeConfigsRequest => DescribeConfigsResponse,
     33 AlterConfigsRequest => AlterConfigsResponse,
+    35 DescribeLogDirsRequest => DescribeLogDirsResponse,
     37 CreatePartitionsRequest => CreatePartitionsResponse,
+    43 ElectLeadersRequest => ElectLeadersResponse,
     44 IncrementalAlterConfigsRequest => IncrementalAlterConfigsResponse,
+    45 AlterPartitionReassignmentsRequest => AlterPartitionReassignmentsResponse,
+    46 ListPartitionReassignmentsRequest => ListPartitionReassignmentsResponse,
+    48 DescribeClientQuotasRequest => DescribeClientQuotasResponse,
+    50 DescribeUserScramCredentialsRequest => DescribeUserScramCredentialsResponse,
+    57 UpdateFeaturesRequest => UpdateFeaturesResponse,
     60 DescribeClusterRequest => DescribeClusterResponse,
+    61 DescribeProducersRequest => DescribeProducersResponse,
+    74 ListConfigResourcesRequest => ListConfigResourcesResponse,
     75 DescribeTopicPartitionsRequest => DescribeTopicPartitionsResponse,
 }
 
 pub struct TestBroker {
     pub broker: Arc<Broker>,
+    pub clock: Arc<ManualClock>,
     connection: ConnectionInfo,
 }
 
@@ -70,13 +90,13 @@ impl TestBroker {
         let overrides = overrides.iter().map(|text| (*text).to_owned()).chain(["log.dirs=data".to_owned()]).collect();
         let config = ServerConfig::load(&Sources { overrides, ..Sources::default() }).unwrap();
         let clock = Arc::new(ManualClock::new(1_767_258_000_000));
-        let broker = Broker::open(Arc::new(FaultyDisk::new()), clock, config).unwrap();
+        let broker = Broker::open(Arc::new(FaultyDisk::new()), clock.clone(), config).unwrap();
         let connection = ConnectionInfo {
             peer: "192.0.2.1:999".parse().unwrap(),
             local: "192.0.2.7:9092".parse().unwrap(),
             listener: "PLAINTEXT".to_owned(),
         };
-        TestBroker { broker, connection }
+        TestBroker { broker, clock, connection }
     }
 
     /// The answer, which must decode whole in the version asked for.

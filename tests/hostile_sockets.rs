@@ -6,13 +6,17 @@
 #[allow(dead_code, reason = "the other half serves hostile_frames.rs")]
 mod sample;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, Stdio};
+#[path = "common/serving.rs"]
+#[allow(dead_code, reason = "shared by several tests")]
+mod serving;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use bytes::Bytes;
 use sample::{Choices, Sample};
+use serving::Serving;
 use streamstack::api::{Api, TABLE};
 use streamstack::wire::client_software::ClientSoftware;
 use streamstack::wire::guard;
@@ -21,53 +25,16 @@ use streamstack::wire::produce_request::ProduceRequest;
 const MEMORY_GROWTH_MAX_KIB: u64 = 1024;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A broker on a free port; killed when dropped.
-struct Serving {
-    child: Child,
-    address: SocketAddr,
-    _folder: tempfile::TempDir,
+fn connect(serving: &Serving) -> TcpStream {
+    let stream = serving.connect();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
 }
 
-impl Serving {
-    fn start() -> Serving {
-        let folder = tempfile::tempdir().unwrap();
-        let data = folder.path().join("data");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_streamstack"))
-            .env_clear()
-            .args(["--log-level", "error", "serve", "--listen", "0", "--data", data.to_str().unwrap()])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut address = None;
-        for line in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
-            if let Some((_, told)) = line.split_once("PLAINTEXT://") {
-                address = told.trim().parse().ok();
-            }
-            if line.starts_with("ready in ") {
-                break;
-            }
-        }
-        Serving { child, address: address.unwrap(), _folder: folder }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
-    }
-
-    fn resident_kib(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn resident_kib(serving: &Serving) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", serving.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 fn frame(api: &Api, version: i16, body: &[u8]) -> Vec<u8> {
@@ -120,7 +87,7 @@ fn hostile_frames() -> Vec<Vec<u8>> {
 
 /// Sends a frame on a connection of its own, which must then be closed without an answer.
 fn is_closed_by(serving: &Serving, frame: &[u8]) -> bool {
-    let mut stream = serving.connect();
+    let mut stream = connect(serving);
     // A reset while writing is a closed connection too.
     let _ = stream.write_all(frame);
     match stream.read(&mut [0; 16]) {
@@ -141,22 +108,23 @@ fn asks_and_is_answered(stream: &mut TcpStream) {
 
 #[test]
 fn hostile_frames_close_their_own_connection_and_nothing_else() {
-    let serving = Serving::start();
-    let mut bystander = serving.connect();
+    let folder = tempfile::tempdir().unwrap();
+    let serving = Serving::start(&folder.path().join("data"), &["--log-level", "error"]);
+    let mut bystander = connect(&serving);
     let frames = hostile_frames();
     assert!(frames.len() > 500, "{}", frames.len());
     let mut before = 0;
     // The first round fills the allocator's caches; growth is counted in the second.
     for round in 0..2 {
         if round == 1 {
-            before = serving.resident_kib();
+            before = resident_kib(&serving);
         }
         for hostile in &frames {
             assert!(is_closed_by(&serving, hostile), "not closed: {hostile:02x?}");
         }
         asks_and_is_answered(&mut bystander);
     }
-    let grown = serving.resident_kib().saturating_sub(before);
+    let grown = resident_kib(&serving).saturating_sub(before);
     println!("{} hostile frames: resident memory grew by {grown} KiB", frames.len());
     assert!(grown < MEMORY_GROWTH_MAX_KIB, "grew by {grown} KiB");
 }

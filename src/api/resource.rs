@@ -75,7 +75,13 @@ impl Shown {
         match kind {
             TOPIC => match name::parse_topic(name).map_err(|error| invalid_name(&error))? {
                 TopicName::Plain(plain) => feed(broker, plain).map(Shown::Feed),
-                TopicName::View(view) => feed(broker, &view.feed).map(Shown::View),
+                // The only answer with room for the reason why a view cannot be read.
+                TopicName::View(view) => match broker.resolve_view(&view) {
+                    Ok(handle) => Ok(Shown::View(handle.feed)),
+                    Err(resolve_error) => {
+                        Err(Refusal { error: error::of_resolve(&resolve_error), message: resolve_error.to_string() })
+                    }
+                },
             },
             BROKER => broker_id(broker, name).map(Shown::Broker),
             other => Err(unknown_kind(other)),

@@ -53,6 +53,11 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `1 record`, `2,000 records`
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +65,6 @@ mod tests {
     #[test]
     fn thousands_are_set_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([1, 2000].map(|number| counted(number, "record")), ["1 record", "2,000 records"]);
     }
 }

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use super::FEED;
 use super::feeder::partition_of;
-use super::paint::{Paint, grouped};
 use super::polls::{NUM_DISTINCT, NUM_KEYS, NUM_RECORDS, Poll, RECORDS_BY_POLL, Row};
 use super::reader::Commit;
 use crate::cli::client::{Client, ClientError, Record};
+use crate::cli::paint::{Paint, grouped};
 
 /// What came out of every check.
 pub struct Checks(Vec<Check>);

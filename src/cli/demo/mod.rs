@@ -5,7 +5,6 @@
 mod checks;
 mod feeder;
 mod host;
-mod paint;
 mod polls;
 mod reader;
 mod timeline;
@@ -14,10 +13,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::client::{Client, ClientError};
+use super::paint::Paint;
 use super::print;
 use checks::Checks;
 use host::{Host, HostError};
-use paint::Paint;
 use polls::{Poll, PollsError};
 
 /// The feed of the demo.

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::paint::{Paint, grouped};
 use super::reader::Commit;
+use crate::cli::paint::{Paint, grouped};
 
 pub fn table(commits: &[Commit], paint: Paint) -> String {
     let head =

@@ -10,9 +10,6 @@ use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Request, Str
 
 use super::error::ClientError;
 
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
-/// Longer than any request here asks the broker to wait.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(60);
 /// A length above this is no answer of a broker.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
@@ -24,9 +21,19 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn open(address: &str) -> Result<Connection, ClientError> {
-        let stream =
-            connect(address).map_err(|source| ClientError::Unreachable { address: address.to_owned(), source })?;
+    /// `connect_patience` is for each address that the name stands for, `answer_patience` for each answer.
+    pub fn open(
+        address: &str,
+        connect_patience: Duration,
+        answer_patience: Duration,
+    ) -> Result<Connection, ClientError> {
+        let stream = connect(address, connect_patience).and_then(|stream| {
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(answer_patience))?;
+            stream.set_write_timeout(Some(answer_patience))?;
+            Ok(stream)
+        });
+        let stream = stream.map_err(|source| ClientError::Unreachable { address: address.to_owned(), source })?;
         Ok(Connection { address: address.to_owned(), stream, correlation_id: 0 })
     }
 
@@ -36,15 +43,20 @@ impl Connection {
 
     /// Sends a request and waits for its answer.
     pub fn ask<R: Request>(&mut self, version: i16, request: &R) -> Result<R::Response, ClientError> {
-        self.correlation_id = self.correlation_id.wrapping_add(1);
-        let frame = encode(request, version, self.correlation_id).map_err(|reason| self.garbled::<R>(reason))?;
-        self.stream.write_all(&frame).map_err(|source| self.lost::<R>(source))?;
+        self.tell(version, request)?;
         let answer = self.receive().map_err(|source| self.lost::<R>(source))?;
         let (correlation_id, response) = decode::<R>(answer, version).map_err(|reason| self.garbled::<R>(reason))?;
         if correlation_id != self.correlation_id {
             return Err(self.garbled::<R>(format!("answer {correlation_id} to request {}", self.correlation_id)));
         }
         Ok(response)
+    }
+
+    /// Sends a request that is not answered.
+    pub fn tell<R: Request>(&mut self, version: i16, request: &R) -> Result<(), ClientError> {
+        self.correlation_id = self.correlation_id.wrapping_add(1);
+        let frame = encode(request, version, self.correlation_id).map_err(|reason| self.garbled::<R>(reason))?;
+        self.stream.write_all(&frame).map_err(|source| self.lost::<R>(source))
     }
 
     fn receive(&mut self) -> io::Result<Bytes> {
@@ -60,6 +72,7 @@ impl Connection {
     }
 
     fn lost<R: Request>(&self, source: io::Error) -> ClientError {
+        let source = in_words(source);
         ClientError::Lost { address: self.address.clone(), api: api_name(R::KEY), source }
     }
 
@@ -68,16 +81,23 @@ impl Connection {
     }
 }
 
+/// A socket's timeout is told as "resource temporarily unavailable".
+fn in_words(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            io::Error::new(io::ErrorKind::TimedOut, "no answer in time")
+        }
+        io::ErrorKind::UnexpectedEof => io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection"),
+        _ => error,
+    }
+}
+
 /// Tries each address that the name stands for.
-fn connect(address: &str) -> io::Result<TcpStream> {
+fn connect(address: &str, patience: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
     for candidate in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&candidate, CONNECT_PATIENCE) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(ANSWER_PATIENCE))?;
-                return Ok(stream);
-            }
+        match TcpStream::connect_timeout(&candidate, patience) {
+            Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }
     }
@@ -117,6 +137,12 @@ pub fn api_name(key: i16) -> &'static str {
         Ok(ApiKey::Produce) => "Produce",
         Ok(ApiKey::ListOffsets) => "ListOffsets",
         Ok(ApiKey::Fetch) => "Fetch",
+        Ok(ApiKey::DescribeConfigs) => "DescribeConfigs",
+        Ok(ApiKey::IncrementalAlterConfigs) => "IncrementalAlterConfigs",
+        Ok(ApiKey::DeleteTopics) => "DeleteTopics",
+        Ok(ApiKey::CreatePartitions) => "CreatePartitions",
+        Ok(ApiKey::DescribeLogDirs) => "DescribeLogDirs",
+        Ok(ApiKey::DescribeCluster) => "DescribeCluster",
         _ => "a request",
     }
 }

@@ -1,14 +1,16 @@
-//! Producing: one batch at a time, idempotent or plain.
+//! Producing: batches, idempotent or plain.
+
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use kafka_protocol::error::ResponseError;
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
-use kafka_protocol::messages::{InitProducerIdRequest, ProduceRequest, ProducerId};
+use kafka_protocol::messages::{InitProducerIdRequest, ProduceRequest, ProduceResponse, ProducerId};
 
 use super::topics::topic_name;
 use super::{Client, ClientError};
 use crate::batch::{BatchBuilder, Producer};
 
-const ALL_REPLICAS: i16 = -1;
 const PRODUCE_TIMEOUT_MS: i32 = 30_000;
 /// What an answer without the partition counts as.
 const UNKNOWN_SERVER_ERROR: i16 = -1;
@@ -18,6 +20,20 @@ const UNKNOWN_SERVER_ERROR: i16 = -1;
 pub struct ProducerSession {
     pub id: i64,
     pub epoch: i16,
+}
+
+/// When the broker answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Acks {
+    /// Never: what gets lost is not noticed
+    #[value(name = "0")]
+    None,
+    /// When the leader has the records
+    #[value(name = "1")]
+    Leader,
+    /// When they are as safe as the topic promises
+    #[value(name = "all", alias = "-1")]
+    All,
 }
 
 impl ProducerSession {
@@ -47,22 +63,67 @@ impl Client {
     /// Sends one batch, acks=all, and gives the offset of its first record. Refusals that are retriable are tried again:
     /// the broker has not kept the batch then.
     pub fn produce(&mut self, topic: &str, partition: i32, batch: BatchBuilder) -> Result<i64, ClientError> {
-        let batch = batch.build();
-        self.patiently(|client| client.produce_now(topic, partition, batch.clone()))
+        let batch = BTreeMap::from([(partition, batch.build())]);
+        self.patiently(|client| {
+            let mut answers = client.produce_once(topic, &batch, Acks::All)?;
+            answers.remove(&partition).unwrap_or_else(|| Err(client.not_answered(topic, partition)))
+        })
     }
 
-    fn produce_now(&mut self, topic: &str, partition: i32, batch: Bytes) -> Result<i64, ClientError> {
-        let data = PartitionProduceData::default().with_index(partition).with_records(Some(batch));
-        let topic_data = TopicProduceData::default().with_name(topic_name(topic)).with_partition_data(vec![data]);
-        let request = ProduceRequest::default()
-            .with_acks(ALL_REPLICAS)
-            .with_timeout_ms(PRODUCE_TIMEOUT_MS)
-            .with_topic_data(vec![topic_data]);
+    /// Sends a batch to each of these partitions in one request, and gives the offsets of their first records; nothing at
+    /// all with [`Acks::None`].
+    pub fn produce_once(
+        &mut self,
+        topic: &str,
+        batches: &BTreeMap<i32, Bytes>,
+        acks: Acks,
+    ) -> Result<BTreeMap<i32, Result<i64, ClientError>>, ClientError> {
+        let request = request(topic, batches, acks);
+        if acks == Acks::None {
+            self.tell(&request)?;
+            return Ok(BTreeMap::new());
+        }
         let response = self.ask(&request)?;
-        let answer = response.responses.first().and_then(|topic| topic.partition_responses.first());
-        match answer.map_or((UNKNOWN_SERVER_ERROR, None), |a| (a.error_code, a.error_message.as_deref())) {
-            (0, _) => Ok(answer.map_or(-1, |answer| answer.base_offset)),
-            (code, message) => Err(self.refused(format!("take a batch for {topic}-{partition}"), code, message)),
+        let answer = |partition: i32| (partition, self.base_offset(topic, partition, &response));
+        Ok(batches.keys().map(|&partition| answer(partition)).collect())
+    }
+
+    fn base_offset(&self, topic: &str, partition: i32, response: &ProduceResponse) -> Result<i64, ClientError> {
+        let answers = response.responses.iter().flat_map(|topic| &topic.partition_responses);
+        let Some(answer) = answers.into_iter().find(|answer| answer.index == partition) else {
+            return Err(self.not_answered(topic, partition));
+        };
+        match answer.error_code {
+            0 => Ok(answer.base_offset),
+            // An earlier attempt has brought it there; where, the broker has forgotten.
+            code if code == ResponseError::DuplicateSequenceNumber.code() => Ok(-1),
+            code => Err(self.refused_batch(topic, partition, code, answer.error_message.as_deref())),
+        }
+    }
+
+    fn not_answered(&self, topic: &str, partition: i32) -> ClientError {
+        self.refused_batch(topic, partition, UNKNOWN_SERVER_ERROR, None)
+    }
+
+    fn refused_batch(&self, topic: &str, partition: i32, code: i16, message: Option<&str>) -> ClientError {
+        self.refused(format!("take a batch for {topic}-{partition}"), code, message)
+    }
+}
+
+fn request(topic: &str, batches: &BTreeMap<i32, Bytes>, acks: Acks) -> ProduceRequest {
+    let data = batches.iter().map(|(&partition, batch)| {
+        PartitionProduceData::default().with_index(partition).with_records(Some(batch.clone()))
+    });
+    let topic = TopicProduceData::default().with_name(topic_name(topic)).with_partition_data(data.collect());
+    ProduceRequest::default().with_acks(acks.code()).with_timeout_ms(PRODUCE_TIMEOUT_MS).with_topic_data(vec![topic])
+}
+
+impl Acks {
+    fn code(self) -> i16 {
+        match self {
+            Acks::None => 0,
+            Acks::Leader => 1,
+            Acks::All => -1,
         }
     }
 }

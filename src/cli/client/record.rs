@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::batch::RecordRef;
+use crate::batch::{self, RecordRef};
 
 /// A record with where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,15 @@ pub struct Record {
     pub offset: i64,
     pub timestamp: i64,
     pub key: Option<Bytes>,
+    pub value: Option<Bytes>,
+    /// In order; keys may repeat.
+    pub headers: Vec<Header>,
+}
+
+/// A header of a record. Its key is text by convention only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    pub key: Bytes,
     pub value: Option<Bytes>,
 }
 
@@ -22,6 +31,13 @@ impl Record {
             timestamp: record.timestamp,
             key: record.key.map(Bytes::copy_from_slice),
             value: record.value.map(Bytes::copy_from_slice),
+            headers: record.headers().map(Header::copied).collect(),
         }
+    }
+}
+
+impl Header {
+    fn copied(header: batch::Header<'_>) -> Header {
+        Header { key: Bytes::copy_from_slice(header.key), value: header.value.map(Bytes::copy_from_slice) }
     }
 }

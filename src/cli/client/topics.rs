@@ -42,12 +42,33 @@ impl Client {
             Err(error) if error.code() == Some(ResponseError::UnknownTopicOrPartition) => Ok(Err(error)),
             other => other.map(Ok),
         });
-        found?
+        found.and_then(|found| found).map_err(|error| self.explained(topic, error))
+    }
+
+    /// The partitions of a topic, which the broker makes if there is none and it makes topics by itself.
+    pub fn partitions_or_new(&mut self, topic: &str) -> Result<Vec<i32>, ClientError> {
+        self.patiently(|client| client.metadata(topic, true)).map_err(|error| self.explained(topic, error))
+    }
+
+    /// Metadata has no room for the reason of a refusal; DescribeConfigs has.
+    fn explained(&mut self, topic: &str, error: ClientError) -> ClientError {
+        match error {
+            ClientError::Refused { address, what, code, message, remedy } if message.is_empty() => {
+                let message = self.reason(topic).map(|reason| format!(": {reason}")).unwrap_or_default();
+                ClientError::Refused { address, what, code, message, remedy }
+            }
+            other => other,
+        }
     }
 
     fn partitions_now(&mut self, topic: &str) -> Result<Vec<i32>, ClientError> {
+        self.metadata(topic, false)
+    }
+
+    fn metadata(&mut self, topic: &str, may_create: bool) -> Result<Vec<i32>, ClientError> {
         let asked = MetadataRequestTopic::default().with_name(Some(topic_name(topic)));
-        let request = MetadataRequest::default().with_topics(Some(vec![asked])).with_allow_auto_topic_creation(false);
+        let request =
+            MetadataRequest::default().with_topics(Some(vec![asked])).with_allow_auto_topic_creation(may_create);
         let response = self.ask(&request)?;
         let found = response.topics.iter().find(|found| found.name.as_ref().is_some_and(|name| name.as_str() == topic));
         let (code, partitions) =

@@ -10,7 +10,7 @@ pub(super) struct Args {
     /// How logs are written
     #[arg(long, global = true, value_enum, default_value_t, env = "STREAMSTACK_LOG_FORMAT")]
     log_format: Format,
-    /// What is logged: error, warn, info, debug, trace, or by part as in info,streamstack::store=debug [default: info; demo: warn]
+    /// What is logged: error, warn, info, debug, trace, or by part as in info,streamstack::store=debug [default: info for serve, config and inspect, else warn]
     #[arg(long, global = true, value_name = "LEVEL", env = "STREAMSTACK_LOG_LEVEL")]
     log_level: Option<String>,
 }

@@ -1,17 +1,26 @@
 //! Commands of the operator: one file each, with its `Args` and `run`. What a command answers goes to
 //! standard output, logs go to standard error.
 //!
-//! Exit codes: 0 done, 1 the command failed or a check came out wrong, 2 wrong arguments or configs.
+//! Exit codes: 0 done, 1 the command failed or a check came out wrong, 2 wrong arguments or configs, 130 ended by Ctrl-C.
 
 mod args;
+mod broker_args;
 pub mod client;
 mod config;
 mod demo;
+mod failure;
 mod inspect;
+mod interrupt;
 mod log;
 mod output;
+mod paint;
+mod produce;
+mod progress;
+mod read;
 mod running;
+mod seal;
 mod serve;
+mod text;
 
 use std::process::ExitCode;
 
@@ -41,14 +50,18 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Show what feeds and commits are, on a day of real data
     Demo(demo::Args),
+    /// Send lines to a topic, as records
+    Produce(produce::Args),
+    /// Read a topic, a commit, a range of commits or any other view
+    Read(read::Args),
 }
 
 impl Command {
     /// What is logged unless the operator says otherwise.
     fn log_level(&self) -> &'static str {
         match self {
-            Command::Demo(_) => "warn",
-            _ => "info",
+            Command::Serve(_) | Command::Config(_) | Command::Inspect(_) => "info",
+            _ => "warn",
         }
     }
 }
@@ -64,6 +77,8 @@ pub fn main() -> ExitCode {
         Command::Config(args) => config::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Produce(args) => failure::exit_code(produce::run(&args)),
+        Command::Read(args) => failure::exit_code(read::run(&args)),
     }
 }
 
@@ -71,4 +86,16 @@ pub fn main() -> ExitCode {
 fn wrong_usage(error: &dyn std::error::Error) -> ExitCode {
     output::complain(error);
     ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn no_two_flags_of_a_command_are_called_alike() {
+        Cli::command().debug_assert();
+    }
 }

@@ -3,6 +3,34 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+/// How a command writes what it found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Table,
+    /// For scripts: one object a line
+    Json,
+}
+
+/// The flag `-o` of commands that answer with a table.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(super) struct FormatArgs {
+    /// How to write what was found
+    #[arg(long = "output", short = 'o', value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
+/// Writes to standard output at once, and says when nobody reads it any more.
+pub(super) fn write_out(text: impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    write!(out, "{text}").and_then(|()| out.flush())
+}
+
+/// Writes a note for people to standard error, where it does not mix with what scripts read.
+pub(super) fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Writes an answer to standard output at once. A reader that has gone (`| head`) is no error.
 pub fn print(text: impl Display) {
     let mut out = io::stdout().lock();

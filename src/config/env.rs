@@ -50,7 +50,7 @@ const TOOLING: &[&str] = &[
 const TOOLING_FAMILIES: &[&str] = &["LOG4J_", "JMX_", "PEER_", "PORT_", "SERVICE_"];
 
 /// Flags of the command line that also have a variable.
-const OURS: &[&str] = &["CONFIG", "LOG_FORMAT", "LOG_LEVEL"];
+const OURS: &[&str] = &["BOOTSTRAP", "CONFIG", "LOG_FORMAT", "LOG_LEVEL"];
 
 /// Says what a variable `KAFKA_*` or `STREAMSTACK_*` is.
 pub fn read(variable: &str) -> Variable {

@@ -1,0 +1,89 @@
+//! Times and bytes as people and scripts read them.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Map, Value, json};
+
+/// `2026-01-01 09:59:30.123`, in UTC, of milliseconds since 1970.
+pub fn utc(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(instant) => instant.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string(),
+        Err(_) => format!("{ms} ms"),
+    }
+}
+
+/// Bytes for a terminal, on one line: what is not printable text is escaped, so that a record cannot steer the terminal.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+        }
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
+}
+
+/// Puts bytes into a JSON object: as text, or, when they are none, as base64 with `<name>_encoding` beside them.
+pub fn put_bytes(object: &mut Map<String, Value>, name: &str, bytes: Option<&[u8]>) {
+    let Some(bytes) = bytes else {
+        object.insert(name.to_owned(), Value::Null);
+        return;
+    };
+    match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            object.insert(name.to_owned(), json!(text));
+        }
+        Err(_) => {
+            object.insert(name.to_owned(), json!(BASE64_STANDARD.encode(bytes)));
+            object.insert(format!("{name}_encoding"), json!("base64"));
+        }
+    }
+}
+
+/// What [`put_bytes`] put in.
+pub fn get_bytes(object: &Map<String, Value>, name: &str) -> Result<Option<Vec<u8>>, String> {
+    let text = match object.get(name) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) => text,
+        Some(_) => return Err(format!("{name} is neither a string nor null")),
+    };
+    match object.get(&format!("{name}_encoding")) {
+        None => Ok(Some(text.clone().into_bytes())),
+        Some(Value::String(encoding)) if encoding == "base64" => {
+            BASE64_STANDARD.decode(text).map(Some).map_err(|error| format!("{name} is not base64: {error}"))
+        }
+        Some(other) => Err(format!("{name}_encoding is {other}, and only \"base64\" is known")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_in_utc() {
+        assert_eq!(utc(1_767_261_570_123), "2026-01-01 09:59:30.123");
+        assert_eq!(utc(i64::MAX), "9223372036854775807 ms");
+    }
+
+    #[test]
+    fn what_would_steer_a_terminal_is_escaped() {
+        assert_eq!(printable("a\tü\u{1b}[31m\n".as_bytes()), "a\\tü\\u{1b}[31m\\n");
+        assert_eq!(printable(b"\xff\x00ok"), "\\xff\\u{0}ok");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_come_back_from_json() {
+        for bytes in [None, Some(&b""[..]), Some(b"text"), Some(b"\xff\x00")] {
+            let mut object = Map::new();
+            put_bytes(&mut object, "value", bytes);
+            assert_eq!(object.contains_key("value_encoding"), bytes == Some(b"\xff\x00"));
+            assert_eq!(get_bytes(&object, "value").unwrap().as_deref(), bytes);
+        }
+        let object = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap();
+        assert!(get_bytes(&object(r#"{"value":7}"#), "value").is_err());
+        assert!(get_bytes(&object(r#"{"value":"%","value_encoding":"base64"}"#), "value").is_err());
+        assert!(get_bytes(&object(r#"{"value":"a","value_encoding":"hex"}"#), "value").is_err());
+    }
+}

@@ -6,12 +6,16 @@
 mod args;
 mod broker_args;
 pub mod client;
+mod commits;
 mod config;
 mod demo;
 mod failure;
+mod feed;
+mod history;
 mod inspect;
 mod interrupt;
 mod log;
+mod manifest;
 mod output;
 mod paint;
 mod produce;
@@ -20,6 +24,8 @@ mod read;
 mod running;
 mod seal;
 mod serve;
+mod stream;
+mod table;
 mod text;
 
 use std::process::ExitCode;
@@ -54,6 +60,12 @@ enum Command {
     Produce(produce::Args),
     /// Read a topic, a commit, a range of commits or any other view
     Read(read::Args),
+    /// List, describe, make, configure and delete feeds
+    Feed(feed::Args),
+    /// List and show the commits of a feed
+    Commits(commits::Args),
+    /// List and show the streams of a feed, and seal the open one
+    Stream(stream::Args),
 }
 
 impl Command {
@@ -79,6 +91,9 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Produce(args) => failure::exit_code(produce::run(&args)),
         Command::Read(args) => failure::exit_code(read::run(&args)),
+        Command::Feed(args) => failure::exit_code(feed::run(&args)),
+        Command::Commits(args) => failure::exit_code(commits::run(&args)),
+        Command::Stream(args) => failure::exit_code(stream::run(&args)),
     }
 }
 

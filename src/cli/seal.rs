@@ -1,13 +1,13 @@
 //! Sealing a feed's stream from the command line, and finding the commit that came of it.
 
-use std::fmt;
+use std::time::Duration;
 
-use kafka_protocol::error::ResponseError;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::client::{Acks, Bounds, Client, Isolation, OffsetOf};
+use super::client::{Acks, Client};
 use super::failure::Failure;
+use super::history::{self, History};
+use super::manifest::Manifest;
 use super::paint::counted;
 use super::produce::{NewRecord, SendOptions, Sender};
 use crate::batch::Compression;
@@ -15,65 +15,15 @@ use crate::batch::Compression;
 /// Manifests that are looked through for the one with a record; a feed that is sealed more often meanwhile is a rarity.
 const COMMITS_SEARCHED_MAX: i64 = 1_000;
 
-/// A commit, as its manifest says.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct SealedCommit {
-    pub commit: i64,
-    pub label: Option<String>,
-    pub records: i64,
-    #[serde(default)]
-    partitions: Vec<Part>,
+/// What was sealed, in one line for people.
+pub(super) fn in_words(commit: &Manifest) -> String {
+    let label = commit.label.as_ref().map(|label| format!(" with label {label:?}")).unwrap_or_default();
+    format!("sealed as commit {}{label}: {}", commit.commit, counted(commit.records as u64, "record"))
 }
 
-#[derive(Clone, Debug, Deserialize)]
-struct Part {
-    partition: i32,
-    runs: Vec<Run>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Run {
-    log_base: i64,
-    count: i64,
-}
-
-impl SealedCommit {
-    pub fn json(&self) -> Value {
-        json!({ "commit": self.commit, "label": self.label, "records": self.records })
-    }
-
-    fn holds(&self, partition: i32, offset: i64) -> bool {
-        let runs = self.partitions.iter().filter(|part| part.partition == partition).flat_map(|part| &part.runs);
-        runs.into_iter().any(|run| (run.log_base..run.log_base + run.count).contains(&offset))
-    }
-}
-
-impl fmt::Display for SealedCommit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sealed as commit {}", self.commit)?;
-        if let Some(label) = &self.label {
-            write!(f, " with label {label:?}")?;
-        }
-        write!(f, ": {}", counted(self.records as u64, "record"))
-    }
-}
-
-/// How many commits a feed has; a refusal where there is nothing of the kind.
-pub(super) fn num_commits(client: &mut Client, feed: &str) -> Result<i64, Failure> {
-    let history = format!("{feed}..commits");
-    match client.partitions(&history) {
-        Ok(_) => Ok(client.offset(&history, 0, OffsetOf::End, Isolation::ReadCommitted)?.unwrap_or(0)),
-        // Kafka takes ..commits for a topic of that name, which is not there.
-        Err(error)
-            if error.code() == Some(ResponseError::UnknownTopicOrPartition) && client.partitions(feed).is_ok() =>
-        {
-            Err(Failure::Refused(format!(
-                "{} has topic {feed} but no commits of it, so it is no StreamStack broker: there are no feeds to seal",
-                client.address()
-            )))
-        }
-        Err(error) => Err(error.into()),
-    }
+/// The same for scripts.
+pub(super) fn in_json(commit: &Manifest) -> Value {
+    json!({ "commit": commit.commit, "label": commit.label, "records": commit.records })
 }
 
 /// Sends the wish to `<feed>..seal`, and gives the commit that it made.
@@ -82,8 +32,8 @@ pub(super) fn seal(
     feed: &str,
     label: Option<&str>,
     metadata: Option<&str>,
-    patience: std::time::Duration,
-) -> Result<SealedCommit, Failure> {
+    patience: Duration,
+) -> Result<Manifest, Failure> {
     let acks = Acks::All;
     let options = SendOptions { acks, compression: Compression::None, is_idempotent: true, batch_bytes: 0, patience };
     let bytes = |text: Option<&str>| text.map(|text| text.as_bytes().to_vec());
@@ -104,18 +54,19 @@ pub(super) fn commit_with(
     first: i64,
     partition: i32,
     offset: i64,
-) -> Result<Option<SealedCommit>, Failure> {
-    let end = num_commits(client, feed)?;
+) -> Result<Option<Manifest>, Failure> {
+    let end = history::length(client, feed, "commits")?;
     let found = manifests(client, feed, first.max(end - COMMITS_SEARCHED_MAX), end)?;
     Ok(found.into_iter().rev().find(|commit| commit.holds(partition, offset)))
 }
 
-fn manifests(client: &mut Client, feed: &str, start: i64, end: i64) -> Result<Vec<SealedCommit>, Failure> {
-    let records = client.read(&format!("{feed}..commits"), Bounds { partition: 0, start, end })?;
-    let parse = |value: &[u8]| serde_json::from_slice(value);
-    records.iter().map(|record| parse(record.value.as_deref().unwrap_or_default())).collect::<Result<_, _>>().map_err(
-        |error| Failure::Refused(format!("a manifest of {feed}..commits from {start} on cannot be read: {error}")),
-    )
+fn manifests(client: &mut Client, feed: &str, start: i64, end: i64) -> Result<Vec<Manifest>, Failure> {
+    let mut found = Vec::new();
+    History::from(format!("{feed}..commits"), start).read_until(client, end, |records| {
+        found.extend(records.iter().map(Manifest::of).collect::<Result<Vec<_>, _>>()?);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// `k=v` pairs, or one JSON value, as the metadata of a commit.
@@ -158,15 +109,5 @@ mod tests {
         for wrong in [&["x"][..], &["a=1", "a=2"], &["{"]] {
             assert!(matches!(given(wrong), Err(Failure::Usage(_))), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn a_commit_knows_its_records() {
-        let manifest =
-            r#"{"commit":3,"label":"x","records":5,"partitions":[{"partition":1,"runs":[{"log_base":10,"count":5}]}]}"#;
-        let commit: SealedCommit = serde_json::from_str(manifest).unwrap();
-        assert!(commit.holds(1, 10) && commit.holds(1, 14));
-        assert!(!commit.holds(1, 15) && !commit.holds(0, 10));
-        assert_eq!(commit.to_string(), "sealed as commit 3 with label \"x\": 5 records");
     }
 }

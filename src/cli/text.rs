@@ -12,6 +12,18 @@ pub fn utc(ms: i64) -> String {
     }
 }
 
+/// `1.5 s`, `12 min 3 s`, `3 h 20 min`, `2 d 5 h`, of milliseconds.
+pub fn age(ms: i64) -> String {
+    let (seconds, minutes, hours) = (ms / 1_000, ms / 60_000, ms / 3_600_000);
+    match ms {
+        ..0 => "-".to_owned(),
+        0..60_000 => format!("{seconds}.{} s", ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{minutes} min {} s", seconds % 60),
+        3_600_000..86_400_000 => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{} d {} h", hours / 24, hours % 24),
+    }
+}
+
 /// Bytes for a terminal, on one line: what is not printable text is escaped, so that a record cannot steer the terminal.
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -65,6 +77,12 @@ mod tests {
     fn times_are_in_utc() {
         assert_eq!(utc(1_767_261_570_123), "2026-01-01 09:59:30.123");
         assert_eq!(utc(i64::MAX), "9223372036854775807 ms");
+    }
+
+    #[test]
+    fn an_age_has_two_units_at_most() {
+        let ages = [0, 1_550, 723_000, 12_000_000, 190_800_000, -1].map(age);
+        assert_eq!(ages, ["0.0 s", "1.5 s", "12 min 3 s", "3 h 20 min", "2 d 5 h", "-"]);
     }
 
     #[test]

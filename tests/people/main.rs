@@ -5,6 +5,9 @@
 #[allow(dead_code, reason = "shared by several tests")]
 mod serving;
 
+mod commits;
+mod feeds;
 mod produce;
 mod read;
+mod streams;
 mod terminal;

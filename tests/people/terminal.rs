@@ -71,9 +71,18 @@ pub fn finish(command: &mut Command, input: &[u8]) -> Ran {
     Ran { code: status.code().unwrap(), out: text(stdout), errors: text(stderr) }
 }
 
-/// Lines with times, durations and rates blanked out, and runs of blanks made one.
+/// Lines with times and sizes blanked out, which differ from run to run, and with single blanks.
 pub fn settled(text: &str) -> Vec<String> {
-    text.lines().map(|line| line.split_whitespace().map(settled_word).collect::<Vec<_>>().join(" ")).collect()
+    let line = |line: &str| {
+        let mut words: Vec<String> = line.split_whitespace().map(settled_word).collect();
+        for unit in 1..words.len() {
+            if ["B", "KiB"].contains(&words[unit].as_str()) && words[unit - 1].parse::<f64>().is_ok() {
+                words[unit - 1] = "SIZE".to_owned();
+            }
+        }
+        words.join(" ")
+    };
+    text.lines().map(line).collect()
 }
 
 fn settled_word(word: &str) -> String {

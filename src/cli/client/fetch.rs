@@ -44,7 +44,26 @@ impl Client {
         isolation: Isolation,
         wait: Duration,
     ) -> Result<Vec<Fetched>, ClientError> {
-        let response = self.ask(&request(topic, from, isolation, wait))?;
+        self.fetch_bytes(topic, from, isolation, wait, FETCH_BYTES_MAX)
+    }
+
+    /// The record at an offset, and none of those that follow its batch.
+    pub fn record_at(&mut self, topic: &str, at: Position) -> Result<Option<Record>, ClientError> {
+        let fetched =
+            self.patiently(|client| client.fetch_bytes(topic, &[at], Isolation::ReadUncommitted, Duration::ZERO, 1))?;
+        let records = fetched.into_iter().flat_map(|part| part.records);
+        Ok(records.into_iter().find(|record| record.offset == at.offset))
+    }
+
+    fn fetch_bytes(
+        &mut self,
+        topic: &str,
+        from: &[Position],
+        isolation: Isolation,
+        wait: Duration,
+        bytes_max: i32,
+    ) -> Result<Vec<Fetched>, ClientError> {
+        let response = self.ask(&request(topic, from, isolation, wait, bytes_max))?;
         if response.error_code != 0 {
             return Err(self.refused(format!("read {topic}"), response.error_code, None));
         }
@@ -78,21 +97,21 @@ impl Client {
     }
 }
 
-fn request(topic: &str, from: &[Position], isolation: Isolation, wait: Duration) -> FetchRequest {
+fn request(topic: &str, from: &[Position], isolation: Isolation, wait: Duration, bytes_max: i32) -> FetchRequest {
     let partition = |position: &Position| {
         FetchPartition::default()
             .with_partition(position.partition)
             .with_current_leader_epoch(-1)
             .with_fetch_offset(position.offset)
             .with_log_start_offset(-1)
-            .with_partition_max_bytes(FETCH_BYTES_MAX)
+            .with_partition_max_bytes(bytes_max)
     };
     let partitions = from.iter().map(partition).collect();
     FetchRequest::default()
         .with_replica_id(CONSUMER)
         .with_max_wait_ms(i32::try_from(wait.as_millis()).unwrap_or(i32::MAX))
         .with_min_bytes(1)
-        .with_max_bytes(FETCH_BYTES_MAX)
+        .with_max_bytes(bytes_max)
         .with_isolation_level(isolation.level())
         .with_session_epoch(-1)
         .with_topics(vec![FetchTopic::default().with_topic(topic_name(topic)).with_partitions(partitions)])

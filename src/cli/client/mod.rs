@@ -2,6 +2,7 @@
 //!
 //! It speaks only to the address that it was given and follows no redirections: StreamStack is one broker.
 
+mod admin;
 mod configs;
 mod connection;
 mod error;
@@ -22,6 +23,8 @@ use crate::disk::{Clock, OsClock};
 use connection::Connection;
 pub use versions::Versions;
 
+pub use admin::{BrokerFacts, ClusterFacts, LogDir, TopicFacts};
+pub use configs::ConfigFacts;
 pub use error::ClientError;
 pub use fetch::{Fetched, Position};
 pub use offsets::{Isolation, OffsetAnswer, OffsetOf};

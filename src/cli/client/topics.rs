@@ -11,7 +11,7 @@ use super::{Client, ClientError};
 
 /// The broker's default, for partitions and replicas.
 const DEFAULT: i16 = -1;
-const CREATE_TIMEOUT_MS: i32 = 30_000;
+pub(super) const CHANGE_TIMEOUT_MS: i32 = 30_000;
 
 impl Client {
     /// Makes a topic and waits until it takes writes. `configs` are its overrides.
@@ -23,7 +23,7 @@ impl Client {
     ) -> Result<(), ClientError> {
         let request = CreateTopicsRequest::default()
             .with_topics(vec![creatable(topic, num_partitions, configs)])
-            .with_timeout_ms(CREATE_TIMEOUT_MS);
+            .with_timeout_ms(CHANGE_TIMEOUT_MS);
         let response = self.ask(&request)?;
         for result in &response.topics {
             if result.error_code != 0 {

@@ -17,10 +17,12 @@ use kafka_protocol::error::ResponseError;
 use super::broker_args::BrokerArgs;
 use super::client::{Acks, Client};
 use super::failure::Failure;
+use super::history;
 use super::interrupt;
+use super::manifest::Manifest;
 use super::output::{self, Format, FormatArgs};
 use super::progress::Progress;
-use super::seal::{self, SealedCommit};
+use super::seal;
 use crate::batch::{Compression, SEAL_HEADER};
 use input::Chunk;
 pub(super) use parse::NewRecord;
@@ -195,7 +197,7 @@ fn partitions(client: &mut Client, args: &Args) -> Result<Vec<i32>, Failure> {
 /// Refused before anything is sent where there is nothing to seal.
 fn sealing(client: &mut Client, args: &Args, metadata: Option<String>) -> Result<Sealing, Failure> {
     let Some(label) = &args.seal else { return Ok(Sealing::No) };
-    let first_commit = seal::num_commits(client, &args.topic)?;
+    let first_commit = history::length(client, &args.topic, "commits")?;
     Ok(match metadata {
         Some(metadata) => Sealing::ByRecord { label: Some(label.clone()).filter(|label| !label.is_empty()), metadata },
         None => Sealing::ByHeader { label: label.clone(), first_commit },
@@ -291,7 +293,7 @@ impl Work<'_> {
     }
 
     /// All records before are taken by now, so that what seals comes after them in every partition.
-    fn seal(&mut self) -> Result<Option<SealedCommit>, Failure> {
+    fn seal(&mut self) -> Result<Option<Manifest>, Failure> {
         let (feed, patience) = (&self.args.topic, self.args.broker.timeout);
         match &self.sealing {
             Sealing::No => Ok(None),
@@ -318,7 +320,7 @@ impl Work<'_> {
     }
 
     /// What was taken is told also when the rest was not.
-    fn tell_summary(self, outcome: Result<Option<SealedCommit>, Failure>) -> Result<(), Failure> {
+    fn tell_summary(self, outcome: Result<Option<Manifest>, Failure>) -> Result<(), Failure> {
         let elapsed = self.progress.elapsed();
         drop(self.progress);
         let (commit, outcome) = match outcome {

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::cli::manifest::Manifest;
 use crate::cli::output::human_bytes;
 use crate::cli::paint::{counted, grouped};
 use crate::cli::progress::rate;
-use crate::cli::seal::SealedCommit;
+use crate::cli::seal;
 
 /// Counts of what the broker took.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +53,7 @@ impl Tally {
     }
 
     /// The summary for people.
-    pub fn table(&self, topic: &str, elapsed: Duration, commit: Option<&SealedCommit>) -> String {
+    pub fn table(&self, topic: &str, elapsed: Duration, commit: Option<&Manifest>) -> String {
         let (records, seconds) = (self.records(), elapsed.as_secs_f64());
         let mut text = format!(
             "{topic}: {}, {} in {seconds:.3} s ({} records/s)\n",
@@ -68,13 +69,13 @@ impl Tally {
             let _ = writeln!(text, "  partition {partition}: {}, {offsets}", counted(part.records, "record"));
         }
         if let Some(commit) = commit {
-            let _ = writeln!(text, "  {commit}");
+            let _ = writeln!(text, "  {}", seal::in_words(commit));
         }
         text
     }
 
     /// The summary for scripts, one line.
-    pub fn json(&self, topic: &str, elapsed: Duration, commit: Option<&SealedCommit>) -> Value {
+    pub fn json(&self, topic: &str, elapsed: Duration, commit: Option<&Manifest>) -> Value {
         let partitions: Vec<Value> = self
             .partitions
             .iter()
@@ -90,7 +91,7 @@ impl Tally {
             "seconds": elapsed.as_secs_f64(),
             "records_per_second": rate(self.records(), elapsed),
             "partitions": partitions,
-            "commit": commit.map(SealedCommit::json),
+            "commit": commit.map(seal::in_json),
         })
     }
 }

@@ -1,0 +1,69 @@
+//! `streamstack stream`.
+
+use serde_json::Value;
+
+use crate::terminal::{Terminal, settled};
+
+fn json(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_stream_is_open_until_it_is_sealed() {
+    let terminal = Terminal::with(&["--override", "num.partitions=2"]);
+    terminal.feed(&["produce", "orders", "-k", ":"], "a:1\nb:2\nc:3\n");
+    let open = json(&terminal.out(&["stream", "list", "orders", "-o", "json"])).pop().unwrap();
+    assert_eq!((&open["state"], &open["records"], &open["commit"]), (&"open".into(), &3.into(), &Value::Null));
+    let sealed = terminal.out(&["stream", "seal", "orders", "--label", "noon", "--metadata", r#"{"n":1}"#]);
+    assert_eq!(sealed, "orders sealed as commit 0 with label \"noon\": 3 records\n");
+    let table = settled(&terminal.out(&["stream", "list", "orders"]));
+    assert_eq!(table[0], "STREAM STATE OPENED (UTC) AGE RECORDS BYTES COMMIT REASON LABEL");
+    assert!(table[1].starts_with("0 sealed DATE TIME ") && table[1].ends_with(" 0 control noon"), "{table:?}");
+    let commit = &json(&terminal.out(&["commits", "show", "orders", "-o", "json"]))[0];
+    assert_eq!((&commit["metadata"]["n"], &commit["reason"]), (&1.into(), &"control".into()));
+    let empty = json(&terminal.out(&["stream", "seal", "orders", "-o", "json"]));
+    assert_eq!((&empty[0]["commit"], &empty[0]["records"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn show_tells_how_to_read_a_stream() {
+    let terminal = Terminal::new();
+    terminal.feed(&["produce", "orders"], "1\n2\n");
+    let shown = terminal.out(&["stream", "show", "orders"]);
+    assert!(shown.starts_with("orders stream 0\n  state       open\n"), "{shown}");
+    assert!(shown.ends_with("  to read it  streamstack read orders..stream-0\n"), "{shown}");
+    assert_eq!(terminal.out(&["read", "orders..stream-0"]), "1\n2\n");
+    // Only what is sealed is shown to who wants it committed.
+    assert_eq!(terminal.out(&["read", "orders..stream-0", "--isolation", "read_committed"]), "");
+}
+
+#[test]
+fn the_list_is_cut_at_past_streams_only() {
+    let terminal = Terminal::new();
+    terminal.run(&["feed", "create", "orders"]);
+    (0..4).for_each(|_| drop(terminal.out(&["stream", "seal", "orders"])));
+    terminal.feed(&["produce", "orders"], "open\n");
+    let numbers = |args: &[&str]| -> Vec<Value> {
+        let args = [&["stream", "list", "orders", "-o", "json"], args].concat();
+        json(&terminal.out(&args)).into_iter().map(|stream| stream["stream"].clone()).collect()
+    };
+    assert_eq!(numbers(&["--last", "1"]), [3, 4]);
+    assert_eq!(numbers(&["--all"]), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn what_cannot_be_sealed_or_shown_is_told() {
+    let terminal = Terminal::new();
+    terminal.run(&["feed", "create", "orders"]);
+    let none = "error: orders has had no stream yet: nothing was written\n";
+    assert_eq!(terminal.refusal(&["stream", "show", "orders"]), (1, none.to_owned()));
+    let missing = "error: orders has had no stream 7\n";
+    assert_eq!(terminal.refusal(&["stream", "show", "orders", "7"]), (1, missing.to_owned()));
+    assert_eq!(terminal.refusal(&["stream", "seal", "orders", "--metadata", "x"]).0, 2);
+    let (code, errors) = terminal.refusal(&["stream", "seal", "nothing"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("no feed \"nothing\""), "{errors}");
+    let (code, errors) = terminal.refusal(&["stream", "seal", "orders", "--label", &"x".repeat(2_000)]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("2000 bytes long, and 1024 is the most for a label"), "{errors}");
+}

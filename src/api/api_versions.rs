@@ -49,9 +49,7 @@ fn refused(context: &RequestContext<'_>, error: ResponseError) -> Reply {
 }
 
 fn answer(context: &RequestContext<'_>, response: &ApiVersionsResponse) -> Reply {
-    let version = context.version.min(RESPONSE_MAX);
-    let RequestContext { api, correlation_id, connection, .. } = *context;
-    RequestContext { api, version, correlation_id, client_id: None, connection }.ready(response)
+    context.as_version(context.version.min(RESPONSE_MAX)).ready(response)
 }
 
 fn all() -> Vec<ApiVersion> {

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use kafka_protocol::messages::list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
 use kafka_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
+use kafka_protocol::protocol::Message;
 
 use super::node::LEADER_EPOCH;
 use super::topic::{self, Readable};
@@ -21,8 +23,16 @@ const EARLIEST: i64 = -2;
 const MAX_TIMESTAMP: i64 = -3;
 const EARLIEST_LOCAL: i64 = -4;
 
-/// Answers a ListOffsets.
-pub fn handle(broker: &Arc<Broker>, context: &RequestContext, request: ListOffsetsRequest) -> Reply {
+/// Answers a ListOffsets in any version that is served.
+pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, body: Bytes) -> Reply {
+    let context = &context.as_version(context.version.min(ListOffsetsRequest::VERSIONS.max));
+    match super::decode(context, body) {
+        Ok(request) => answer_all(broker, context, &request),
+        Err(close) => Reply::Close(close),
+    }
+}
+
+fn answer_all(broker: &Broker, context: &RequestContext<'_>, request: &ListOffsetsRequest) -> Reply {
     let isolation = topic::isolation(request.isolation_level);
     let topics = request.topics.iter().map(|t| answer_topic(broker, t, isolation, context.version)).collect();
     context.ready(&ListOffsetsResponse::default().with_topics(topics))

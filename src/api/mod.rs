@@ -105,6 +105,17 @@ const PRODUCE: Api = Api {
     handler: produce::handle,
 };
 
+/// Version 11 is version 10 to a client that may ask for one special timestamp more.
+const LIST_OFFSETS: Api = Api {
+    key: 2,
+    name: "ListOffsets",
+    min: ListOffsetsRequest::VERSIONS.min,
+    max: 11,
+    advertised_min: ListOffsetsRequest::VERSIONS.min,
+    schema: &schema::LIST_OFFSETS,
+    handler: list_offsets::handle,
+};
+
 /// Version 5 is version 4 and two fields of the request.
 const API_VERSIONS: Api = Api {
     key: 18,
@@ -120,7 +131,7 @@ const API_VERSIONS: Api = Api {
 pub static TABLE: &[Api] = &[
     PRODUCE,
     api!(1, "Fetch", FetchRequest, FETCH, fetch::handle),
-    api!(2, "ListOffsets", ListOffsetsRequest, LIST_OFFSETS, list_offsets::handle),
+    LIST_OFFSETS,
     api!(3, "Metadata", MetadataRequest, METADATA, metadata::handle),
     api!(10, "FindCoordinator", FindCoordinatorRequest, FIND_COORDINATOR, find_coordinator::handle),
     API_VERSIONS,

@@ -51,7 +51,13 @@ pub enum Reply {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Close(String);
 
-impl RequestContext<'_> {
+impl<'a> RequestContext<'a> {
+    /// The same, to be read and answered in the layout of another version.
+    pub fn as_version(&self, version: i16) -> RequestContext<'a> {
+        let RequestContext { api, correlation_id, ref client_id, connection, .. } = *self;
+        RequestContext { api, version, correlation_id, client_id: client_id.clone(), connection }
+    }
+
     /// The answer, if it rests on nothing that is not durable yet.
     pub fn ready(&self, body: &impl Encodable) -> Reply {
         self.ready_at(body, Lsn(0))

@@ -7,12 +7,13 @@ use kafka_protocol::messages::describe_log_dirs_response::DescribeLogDirsResult;
 use kafka_protocol::messages::describe_producers_request::TopicRequest;
 use kafka_protocol::messages::describe_producers_response::PartitionResponse;
 use kafka_protocol::messages::elect_leaders_request::TopicPartitions;
+use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use kafka_protocol::messages::update_features_request::FeatureUpdateKey;
 use kafka_protocol::messages::{
     AlterPartitionReassignmentsRequest, BrokerId, DescribeLogDirsRequest, DescribeProducersRequest,
-    ElectLeadersRequest, ListConfigResourcesRequest, ListPartitionReassignmentsRequest, ProduceRequest,
-    UpdateFeaturesRequest,
+    ElectLeadersRequest, ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest,
+    ProduceRequest, UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -205,6 +206,25 @@ async fn a_producer_silent_for_too_long_is_not_told() {
     produce(&test, "a", 0, Producer { id: 7, epoch: 0, base_sequence: 0 }, &["x"]).await;
     test.clock.advance_ms(2 * 86_400_000);
     assert_eq!(producers(&test, "a", &[0]).await[0].active_producers, []);
+}
+
+#[tokio::test]
+async fn offsets_of_tiered_storage_are_none() {
+    let test = with_topics(&[("a", 1)]).await;
+    produce(&test, "a", 0, Producer::NONE, &["x"]).await;
+    let find = async |version, timestamp| {
+        let partition = ListOffsetsPartition::default().with_timestamp(timestamp);
+        let topic = ListOffsetsTopic::default().with_name(topic_name("a")).with_partitions(vec![partition]);
+        let response = test.call(version, &ListOffsetsRequest::default().with_topics(vec![topic])).await;
+        let found = &response.topics[0].partitions[0];
+        (found.error_code, found.offset)
+    };
+    const LATEST: i64 = -1;
+    const LATEST_TIERED: i64 = -5;
+    const EARLIEST_PENDING_UPLOAD: i64 = -6;
+    assert_eq!(find(11, LATEST).await, (0, 1));
+    assert_eq!(find(10, LATEST_TIERED).await, (0, -1));
+    assert_eq!(find(11, EARLIEST_PENDING_UPLOAD).await, (0, -1));
 }
 
 #[tokio::test]

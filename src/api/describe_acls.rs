@@ -14,11 +14,13 @@ pub const NO_AUTHORIZER: ResponseError = ResponseError::SecurityDisabled;
 
 /// Kafka's words for it.
 pub fn no_authorizer() -> Option<StrBytes> {
-    Some(StrBytes::from_static_str("No Authorizer is configured on the broker"))
+    Some(StrBytes::from_static_str("No Authorizer is configured."))
 }
 
 /// Answers a DescribeAcls.
 pub fn handle(_broker: &Arc<Broker>, context: &RequestContext<'_>, _request: DescribeAclsRequest) -> Reply {
     let response = DescribeAclsResponse::default().with_error_code(NO_AUTHORIZER.code());
-    context.ready(&response.with_error_message(no_authorizer()))
+    context.ready(
+        &response.with_error_message(Some(StrBytes::from_static_str("No Authorizer is configured on the broker"))),
+    )
 }

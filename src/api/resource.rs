@@ -36,7 +36,7 @@ impl Resource {
     /// The resource of that type and name.
     pub fn find(broker: &Broker, kind: i8, name: &str) -> Result<Resource, Refusal> {
         match kind {
-            TOPIC => feed_to_change(broker, name).map(Resource::Feed),
+            TOPIC => feed_to_change(broker, name).map(Resource::Feed).map_err(|refusal| in_kafkas_words(refusal, name)),
             BROKER => broker_id(broker, name).map(Resource::Broker),
             other => Err(unknown_kind(other)),
         }
@@ -112,6 +112,16 @@ pub fn is_sensitive(config: &ConfigValue) -> bool {
 
 fn feed(broker: &Broker, name: &str) -> Result<Arc<FeedHandle>, Refusal> {
     broker.catalog().by_name(name).ok_or_else(unknown_topic)
+}
+
+/// What kafka-configs shows of a topic that is not there.
+fn in_kafkas_words(refusal: Refusal, topic: &str) -> Refusal {
+    match refusal.error {
+        ResponseError::UnknownTopicOrPartition => {
+            Refusal { message: format!("The topic '{topic}' does not exist."), ..refusal }
+        }
+        _ => refusal,
+    }
 }
 
 fn broker_id(broker: &Broker, name: &str) -> Result<Option<i32>, Refusal> {

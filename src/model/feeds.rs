@@ -22,9 +22,10 @@ pub const FEEDS_MAX: usize = 100_000;
 pub enum CreateFeedError {
     #[error("the name {name:?} is not allowed: {fault}")]
     Name { name: String, fault: NameFault },
-    #[error("topic {name:?} already exists")]
+    // These two in Kafka's words, which its tools show and scripts look for.
+    #[error("Topic '{name}' already exists.")]
     Exists { name: String },
-    #[error("topic {name:?} collides with existing topic {other:?}: they differ only in '.' and '_'")]
+    #[error("Topic '{name}' collides with existing topic: {other}")]
     Collision { name: String, other: String },
     #[error(transparent)]
     Partitions(#[from] PartitionsError),

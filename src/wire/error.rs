@@ -146,8 +146,10 @@ pub fn of_override(error: &OverrideError) -> ResponseError {
 pub fn of_alter(error: &AlterError) -> ResponseError {
     match error {
         AlterError::Topic(error) => of_override(error),
-        // Kafka's code for a config that needs a restart.
-        AlterError::Broker(ServerValueError::Fixed { .. }) => ResponseError::InvalidRequest,
+        // Kafka's code for a config that needs a restart, and for a wrong value of a broker's config, unlike a topic's.
+        AlterError::Broker(ServerValueError::Fixed { .. } | ServerValueError::Invalid(_)) => {
+            ResponseError::InvalidRequest
+        }
         AlterError::Broker(_) | AlterError::NotAList { .. } => ResponseError::InvalidConfig,
     }
 }

@@ -83,6 +83,16 @@ async fn a_bad_topic_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
+async fn names_that_are_taken_are_refused_in_kafkas_words() {
+    let test = TestBroker::start();
+    create(&test, wanted("a.b", 1, 1)).await;
+    let refused =
+        async |name: &str| create(&test, wanted(name, 1, 1)).await.error_message.unwrap_or_default().to_string();
+    assert_eq!(refused("a.b").await, "Topic 'a.b' already exists.");
+    assert_eq!(refused("a_b").await, "Topic 'a_b' collides with existing topic: a.b");
+}
+
+#[tokio::test]
 async fn validation_and_repetition_make_nothing() {
     let test = TestBroker::start();
     let valid = CreateTopicsRequest::default().with_topics(vec![wanted("a", 2, 1)]).with_validate_only(true);

@@ -129,6 +129,19 @@ async fn a_wrong_change_changes_nothing() {
 }
 
 #[tokio::test]
+async fn tools_are_told_what_kafka_would_tell_them() {
+    let test = with_topic().await;
+    let gone = alter(&test, TOPIC, "zz", &[("retention.ms", SET, Some("1"))]).await;
+    assert_eq!(gone, (ResponseError::UnknownTopicOrPartition.code(), "The topic 'zz' does not exist.".to_owned()));
+    for (kind, name) in [(TOPIC, "a"), (BROKER, "1"), (BROKER, "")] {
+        let unset = alter(&test, kind, name, &[("no.such.config", DELETE, None)]).await;
+        assert_eq!(unset, (0, String::new()), "{kind} {name}");
+    }
+    let wrong = alter(&test, BROKER, "1", &[("message.max.bytes", SET, Some("many"))]).await;
+    assert_eq!(wrong.0, ResponseError::InvalidRequest.code(), "{}", wrong.1);
+}
+
+#[tokio::test]
 async fn the_older_way_replaces_all() {
     let test = with_topic().await;
     alter(&test, TOPIC, "a", &[("retention.ms", SET, Some("7"))]).await;

@@ -67,7 +67,6 @@ impl Page {
             DescribeTopicPartitionsResponseTopic::default()
                 .with_name(Some(topic_name(&found.name)))
                 .with_topic_id(found.topic_id)
-                .with_is_internal(found.is_view)
                 .with_partitions(partitions)
                 .with_topic_authorized_operations(found.operations()),
         );

@@ -15,7 +15,8 @@ pub struct Described {
     pub name: String,
     pub topic_id: Uuid,
     pub partitions: u32,
-    /// Views are told as internal topics: they hold nothing of their own.
+    /// Not told as an internal topic: clients read and write none. @platformatic/kafka 2.12 drops them from its metadata
+    /// and its process ends, kafka-python 3.0 and kafka-go 0.4 do not write to them (`..seal`).
     pub is_view: bool,
 }
 

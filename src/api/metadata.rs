@@ -106,7 +106,6 @@ impl Answer<'_> {
         let mut topic = MetadataResponseTopic::default()
             .with_name(Some(topic_name(&found.name)))
             .with_topic_id(found.topic_id)
-            .with_is_internal(found.is_view)
             .with_partitions(partitions);
         if self.version >= 8 {
             let asked = self.request.include_topic_authorized_operations;
@@ -127,11 +126,7 @@ impl Answer<'_> {
     fn refused(&self, asked: &MetadataRequestTopic, error: ResponseError) -> MetadataResponseTopic {
         // Before version 12 a response has no null name.
         let name = asked.name.clone().or_else(|| (self.version < BY_ID_SINCE).then(TopicName::default));
-        MetadataResponseTopic::default()
-            .with_error_code(error.code())
-            .with_name(name)
-            .with_topic_id(asked.topic_id)
-            .with_is_internal(false)
+        MetadataResponseTopic::default().with_error_code(error.code()).with_name(name).with_topic_id(asked.topic_id)
     }
 }
 

@@ -59,8 +59,10 @@ async fn views_are_never_made_and_told_only_by_name() {
     assert_eq!(view.error_code, unknown, "the feed is not made by the way");
     make(&test, "orders", 2).await;
     let view = ask(&test, 12, named("orders..feed"), true).await;
-    assert_eq!((view.error_code, view.partitions.len(), view.is_internal), (0, 2, true));
+    assert_eq!((view.error_code, view.partitions.len(), view.is_internal), (0, 2, false));
     assert_eq!(ask(&test, 12, named("orders..commits"), true).await.partitions.len(), 1);
+    let seal = ask(&test, 12, named("orders..seal"), true).await;
+    assert_eq!((seal.error_code, seal.partitions.len(), seal.is_internal), (0, 1, false));
     let waiting = ask(&test, 12, named("orders..commit-0"), true).await;
     assert_eq!(waiting.error_code, ResponseError::LeaderNotAvailable.code());
     assert_eq!(ask(&test, 12, named("orders..latest"), true).await.error_code, invalid, "not built yet");

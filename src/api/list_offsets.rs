@@ -22,6 +22,8 @@ const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
 const MAX_TIMESTAMP: i64 = -3;
 const EARLIEST_LOCAL: i64 = -4;
+const LATEST_TIERED: i64 = -5;
+const EARLIEST_PENDING_UPLOAD: i64 = -6;
 
 /// Answers a ListOffsets in any version that is served.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, body: Bytes) -> Reply {
@@ -47,7 +49,7 @@ fn answer_topic(
     let readable = topic::by_name(broker, &wanted.name.0).map_err(|refusal| refusal.for_reader());
     let partitions = wanted.partitions.iter().map(|partition| {
         let index = partition.partition_index;
-        let found = readable.as_ref().map_err(|e| *e).and_then(|r| find(r, partition, isolation));
+        let found = readable.as_ref().map_err(|e| *e).and_then(|r| find(r, partition, isolation, version));
         match found {
             Ok(found) => answer(index, found, version),
             Err(error) => refused(index, error),
@@ -60,7 +62,11 @@ fn find(
     readable: &Readable,
     wanted: &ListOffsetsPartition,
     isolation: Isolation,
+    version: i16,
 ) -> Result<Option<Found>, ResponseError> {
+    if version < first_version(wanted.timestamp) {
+        return Err(ResponseError::UnsupportedVersion);
+    }
     let id = topic::partition_id(wanted.partition_index).ok_or(ResponseError::UnknownTopicOrPartition)?;
     if wanted.current_leader_epoch > LEADER_EPOCH {
         return Err(ResponseError::UnknownLeaderEpoch);
@@ -71,10 +77,22 @@ fn find(
         EARLIEST | EARLIEST_LOCAL => view.bounds(id, isolation).map(|bounds| Some(untimed(bounds.start))),
         MAX_TIMESTAMP => view.newest(id),
         time if time >= 0 => view.find_time(id, Timestamp(time)),
-        // Tiered offsets and whatever comes later: there is nothing of the kind here.
+        // Tiered offsets: there is nothing of the kind here.
         _ => view.bounds(id, isolation).map(|_| None),
     };
     found.map_err(|read_error| code(&read_error))
+}
+
+/// The version from which on a time may be asked for; Kafka refuses special times in older versions, as unknown ones.
+fn first_version(timestamp: i64) -> i16 {
+    match timestamp {
+        MAX_TIMESTAMP => 7,
+        EARLIEST_LOCAL => 8,
+        LATEST_TIERED => 9,
+        EARLIEST_PENDING_UPLOAD => 11,
+        LATEST.. | EARLIEST => 0,
+        _ => i16::MAX,
+    }
 }
 
 fn code(read_error: &ViewReadError) -> ResponseError {

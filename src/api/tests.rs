@@ -3,6 +3,7 @@
 mod admin;
 mod cluster;
 mod configs;
+mod offsets;
 mod operator;
 mod security;
 mod table;

@@ -15,7 +15,7 @@ use super::super::metadata::topic_name;
 use super::TestBroker;
 use crate::broker::CreateFeed;
 
-async fn make(test: &TestBroker, name: &str, partitions: u32) -> Uuid {
+pub async fn make(test: &TestBroker, name: &str, partitions: u32) -> Uuid {
     let wanted = CreateFeed { name: name.to_owned(), partitions, overrides: Default::default() };
     let created = test.broker.create_feed(wanted, false);
     test.broker.durable(created.durable_at).await.unwrap();

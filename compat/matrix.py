@@ -1,7 +1,9 @@
 """Compares the answers of clients at Apache Kafka and at StreamStack, and prints the matrix of check and client.
 
 Behaviours that are Kafka's must be answered as Kafka answers, but for those in expected/differences.json, each with its
-reason. Behaviours of our own must be answered as expected/feed.json says, by every client that asks.
+reason. Behaviours of our own must be answered as expected/feed.json says, by every client that asks. What a client has no
+call for it answers with {"cannot": reason}, or with "cannot: reason" in a part of its answer: such a cell is "no", such a
+part is left out, and the reasons stand below the matrix.
 """
 
 import argparse
@@ -9,9 +11,11 @@ import datetime
 import json
 import pathlib
 import sys
+from collections import defaultdict
 
 HERE = pathlib.Path(__file__).parent
 GOOD = {"ok", "ok*"}
+NO = "no"
 
 
 def main():
@@ -24,15 +28,17 @@ def main():
     for line in versions:
         print(line)
     for (check, client), (verdict, why) in cells.items():
-        if verdict not in GOOD:
+        if verdict not in GOOD | {NO}:
             print(f"\n{verdict}: {check} with {client}\n{why}")
-    table = matrix(cells, options.clients)
-    print("\n" + table)
+    table, limits = matrix(cells, options.clients), limits_of(options.answers, options.clients)
+    print("\n" + table + "\n\n" + limits)
     if options.readme:
-        write_readme(pathlib.Path(options.readme), table, versions, options.command)
-    passed = sum(verdict in GOOD for verdict, _ in cells.values())
-    print(f"{passed} passed, {len(cells) - passed} failed")
-    sys.exit(passed != len(cells) or not cells)
+        write_readme(pathlib.Path(options.readme), table, limits, versions, options.command)
+    verdicts = [verdict for verdict, _ in cells.values()]
+    passed, left_out = sum(verdict in GOOD for verdict in verdicts), verdicts.count(NO)
+    failed = len(cells) - passed - left_out
+    print(f"{passed} passed, {failed} failed, {left_out} skipped")
+    sys.exit(failed != 0 or passed == 0)
 
 
 def parse():
@@ -84,7 +90,7 @@ def compared(kafka, ours, declared):
     if crashed(kafka) or crashed(ours):
         return "failed", f"  kafka:       {show(kafka)}\n  streamstack: {show(ours)}"
     if kafka == ours:
-        return "ok", ""
+        return (NO, kafka["cannot"]) if cannot(kafka) else ("ok", "")
     if declared is not None:
         kafka = {**kafka, **declared["streamstack"]} if isinstance(kafka, dict) else declared["streamstack"]
     if kafka == ours:
@@ -97,6 +103,9 @@ def as_expected(expected, answer):
         return "failed", f"  {show(answer)}"
     if expected is None:
         return "failed", f"  no answer is written down for this check; given: {show(answer)}"
+    if cannot(answer):
+        return NO, answer["cannot"]
+    expected = without_limits(expected, answer)
     if expected == answer:
         return "ok", ""
     return "differs", "\n".join(differences(expected, answer, "expected", "streamstack"))
@@ -104,6 +113,46 @@ def as_expected(expected, answer):
 
 def crashed(answer):
     return isinstance(answer, dict) and "crash" in answer
+
+
+def cannot(answer):
+    return isinstance(answer, dict) and "cannot" in answer
+
+
+def without_limits(expected, answer):
+    """What is expected, but for the parts that the client could not ask for."""
+    if isinstance(answer, str) and answer.startswith("cannot: "):
+        return answer
+    if isinstance(expected, dict) and isinstance(answer, dict):
+        return {key: without_limits(value, answer.get(key)) for key, value in expected.items()}
+    return expected
+
+
+def limits_of(answers, clients):
+    """A line for each reason of a client: what it cannot do, and in which checks that shows."""
+    lines = []
+    for client in clients:
+        reasons = defaultdict(list)
+        for path in (answers / f"{client}.kafka.streamstack", answers / f"{client}.feed.streamstack"):
+            for check, answer in (read(path) or {}).items():
+                for part, reason in parts_left_out(answer):
+                    reasons[reason].append(f"`{check}`" + (f" (`{part}`)" if part else ""))
+        lines += [f"- {client}: {reason}: {shortened(checks)}" for reason, checks in reasons.items()]
+    return "\n".join(lines)
+
+
+def parts_left_out(answer, part=""):
+    if cannot(answer):
+        yield part, answer["cannot"]
+    elif isinstance(answer, str) and answer.startswith("cannot: "):
+        yield part, answer.removeprefix("cannot: ")
+    elif isinstance(answer, dict):
+        for key, value in answer.items():
+            yield from parts_left_out(value, key)
+
+
+def shortened(checks, most=4):
+    return ", ".join(checks[:most]) + (f" and {len(checks) - most} more" if len(checks) > most else "")
 
 
 def differences(left, right, left_name, right_name, path=""):
@@ -139,7 +188,7 @@ def section_order(check, checks):
     return sections.index(check.split(".")[0]), checks.index(check)
 
 
-def write_readme(path, table, versions, command):
+def write_readme(path, table, limits, versions, command):
     """Lays the matrix between the two marks."""
     begin, end = "<!-- matrix -->", "<!-- end of matrix -->"
     head, _, rest = path.read_text().partition(begin)
@@ -148,6 +197,7 @@ def write_readme(path, table, versions, command):
     declared = json.loads((HERE / "expected/differences.json").read_text())
     notes = "\n".join(f"- `{check}`: {entry['reason']}" for check, entry in declared.items())
     body = f"\nRun on {today} as `{command}`, with {', '.join(versions)}.\n\n{table}\n\nDeclared differences (`ok*`):\n\n{notes}\n"
+    body += f"\nWhat a client has no call for (`no`, or left out of a cell that is otherwise `ok`):\n\n{limits}\n" if limits else ""
     path.write_text(f"{head}{begin}{body}{end}{tail}")
 
 

@@ -1,0 +1,32 @@
+"""run.py BOOTSTRAP kafka|feed PREFIX PART_OF_A_NAME COMMAND...: the checks, asked of the client that COMMAND starts."""
+
+import sys
+
+import config_checks
+import feed_bounds
+import feed_history
+import feed_names
+import feed_refusals
+import fetch_checks
+import produce_checks
+import topic_checks
+import wire_checks
+from client import Client
+from harness import Suite
+
+SUITES = {
+    "kafka": [produce_checks, fetch_checks, topic_checks, config_checks, wire_checks],
+    "feed": [feed_names, feed_history, feed_bounds, feed_refusals],
+}
+
+
+def main():
+    bootstrap, name, prefix, part, *command = sys.argv[1:]
+    suite = Suite()
+    for module in SUITES[name]:
+        module.declare(suite)
+    with Client([*command, bootstrap], prefix) as client:
+        suite.run(client, part)
+
+
+main()

@@ -1,0 +1,3 @@
+module streamstack/compat/go-adapter
+
+go 1.26.0

@@ -173,9 +173,9 @@ async def offset(topic, partition, at, committed=False):
     await consumer.start()
     try:
         if at == EARLIEST:
-            return [(await consumer.beginning_offsets([where]))[where], -1]
+            return [(await consumer.beginning_offsets([where]))[where], None]
         if at == LATEST:
-            return [(await consumer.end_offsets([where]))[where], -1]
+            return [(await consumer.end_offsets([where]))[where], None]
         found = (await consumer.offsets_for_times({where: at}))[where]
         return [found.offset, found.timestamp] if found else [-1, -1]
     finally:

@@ -45,6 +45,8 @@ class Client:
         """The client's answer. Threads may ask at the same time."""
         future = Future()
         with self.lock:
+            if self.program.poll() is not None:
+                raise RuntimeError(f"{do}: the program has ended")
             number = next(self.numbers)
             self.waiting[number] = future
             self.program.stdin.write(json.dumps({"id": number, "do": do, **how}) + "\n")

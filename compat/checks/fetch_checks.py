@@ -69,7 +69,7 @@ def declare_reads(suite):
             time.sleep(1)
             c.produce(topic, 0, ["late"])
 
-        found = beside(lambda: values(c.read(topic, start=0, count=1, max_wait_ms=5000)), write)
+        found = beside(lambda: values(c.read(topic, start=0, count=1, max_wait_ms=3000)), write)
         return found
 
     @suite.check("fetch.unknown_topic")

@@ -102,7 +102,8 @@ def declare_acks(suite):
     @suite.check("produce.auto_create")
     def auto_create(c):
         topic = c.name("auto")
-        c.produce(topic, 0, ["v"], auto_create=True)
+        # kafka-go leaves it to the user to try again until Kafka has made the topic.
+        c.wait_for(lambda: c.produce(topic, 0, ["v"], auto_create=True))
         return {"partitions": c.partitions(topic), "read": values(c.read(topic))}
 
 

@@ -23,6 +23,8 @@ def declare(suite):
 
     @suite.check("wire.init_producer_id")
     def init_producer_id(c):
+        # Kafka refuses the first until it has a block of ids.
+        c.wait_for(lambda: c.ask("producer_id"))
         first, second = c.ask("producer_id"), c.ask("producer_id")
         return {"epoch": first[1], "ids_differ": first[0] != second[0]}
 

@@ -1,0 +1,15 @@
+module streamstack/compat/kafka-go
+
+go 1.26.0
+
+require (
+	github.com/segmentio/kafka-go v0.4.51
+	streamstack/compat/go-adapter v0.0.0
+)
+
+require (
+	github.com/klauspost/compress v1.15.9 // indirect
+	github.com/pierrec/lz4/v4 v4.1.15 // indirect
+)
+
+replace streamstack/compat/go-adapter => ../go-adapter

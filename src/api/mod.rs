@@ -10,6 +10,7 @@ mod create_acls;
 mod create_partitions;
 mod create_topics;
 mod delete_acls;
+mod delete_records;
 mod delete_topics;
 mod describe_acls;
 mod describe_client_quotas;
@@ -44,12 +45,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kafka_protocol::messages::{
     AlterConfigsRequest, AlterPartitionReassignmentsRequest, CreateAclsRequest, CreatePartitionsRequest,
-    CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest, DescribeAclsRequest, DescribeClientQuotasRequest,
-    DescribeClusterRequest, DescribeConfigsRequest, DescribeLogDirsRequest, DescribeProducersRequest,
-    DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest,
-    FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest, ListConfigResourcesRequest,
-    ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest, OffsetForLeaderEpochRequest,
-    ProduceRequest, UpdateFeaturesRequest,
+    CreateTopicsRequest, DeleteAclsRequest, DeleteRecordsRequest, DeleteTopicsRequest, DescribeAclsRequest,
+    DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest, DescribeLogDirsRequest,
+    DescribeProducersRequest, DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest,
+    FetchRequest, FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
+    ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest,
+    OffsetForLeaderEpochRequest, ProduceRequest, UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::{Decodable, Message, VersionRange};
 
@@ -137,6 +138,7 @@ pub static TABLE: &[Api] = &[
     API_VERSIONS,
     api!(19, "CreateTopics", CreateTopicsRequest, CREATE_TOPICS, create_topics::handle),
     api!(20, "DeleteTopics", DeleteTopicsRequest, DELETE_TOPICS, delete_topics::handle),
+    api!(21, "DeleteRecords", DeleteRecordsRequest, DELETE_RECORDS, delete_records::handle),
     api!(22, "InitProducerId", InitProducerIdRequest, INIT_PRODUCER_ID, init_producer_id::handle),
     api!(
         23,

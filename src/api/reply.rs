@@ -82,7 +82,8 @@ impl<'a> RequestContext<'a> {
         })
     }
 
-    fn answerer(&self) -> Answerer {
+    /// For an answer that is made later.
+    pub fn answerer(&self) -> Answerer {
         let RequestContext { api, version, correlation_id, .. } = *self;
         Answerer { api, version, correlation_id }
     }
@@ -95,14 +96,15 @@ impl<'a> RequestContext<'a> {
 
 /// What of a request's head its answer needs.
 #[derive(Clone, Copy)]
-struct Answerer {
+pub struct Answerer {
     api: &'static Api,
     version: i16,
     correlation_id: i32,
 }
 
 impl Answerer {
-    fn encode(&self, body: &impl Encodable) -> Result<Vec<Bytes>, Close> {
+    /// The answer's frames.
+    pub fn encode(&self, body: &impl Encodable) -> Result<Vec<Bytes>, Close> {
         let Answerer { api, version, correlation_id } = *self;
         let head = ResponseHead { correlation_id, version, tagged: api.response_is_tagged(version) };
         response::encode(head, body).map(|frame| vec![frame]).map_err(|error| {

@@ -5,6 +5,7 @@ mod cluster;
 mod configs;
 mod offsets;
 mod operator;
+mod records;
 mod security;
 mod table;
 mod test_broker;

@@ -1,7 +1,7 @@
 //! What readers see of a feed: ends that are durable, and the files behind them. No reader takes the core's lock.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use uuid::Uuid;
@@ -9,7 +9,10 @@ use uuid::Uuid;
 use super::waiters::{Sleeper, Waiters};
 use crate::config::TopicSettings;
 use crate::metrics;
-use crate::model::{CommitNumber, Extent, FeedId, FeedOffset, FeedSettings, Offset, PartitionId, StreamId, Timestamp};
+use crate::model::{
+    CommitNumber, Extent, FeedId, FeedOffset, FeedSettings, HistoryStart, Offset, PartitionId, PartitionStart,
+    StreamId, Timestamp,
+};
 use crate::store::FeedFiles;
 use crate::view::{OpenStreamReading, PartitionEnds, Published};
 
@@ -21,6 +24,7 @@ pub struct FeedHandle {
     pub files: Arc<FeedFiles>,
     partitions: RwLock<Arc<[Arc<PartitionHandle>]>>,
     config: RwLock<Arc<FeedConfig>>,
+    start: RwLock<HistoryStart>,
     commits: AtomicI64,
     streams: AtomicI64,
     events: AtomicI64,
@@ -41,7 +45,9 @@ pub struct FeedConfig {
 pub struct PartitionHandle {
     log_start: AtomicI64,
     high_watermark: AtomicI64,
+    feed_start: AtomicI64,
     feed_end: AtomicI64,
+    first_run: AtomicU64,
     waiters: Waiters,
 }
 
@@ -49,6 +55,7 @@ pub struct PartitionHandle {
 #[derive(Clone, Debug, Default)]
 pub struct FeedEnds {
     pub partitions: Vec<PartitionEnds>,
+    pub start: HistoryStart,
     pub commits: CommitNumber,
     pub streams: StreamId,
     pub events: i64,
@@ -74,6 +81,7 @@ impl FeedHandle {
             files,
             partitions: RwLock::new(partitions),
             config: RwLock::new(Arc::new(config)),
+            start: RwLock::new(ends.start),
             commits: AtomicI64::new(ends.commits.0),
             streams: AtomicI64::new(ends.streams.0),
             events: AtomicI64::new(ends.events),
@@ -139,6 +147,16 @@ impl FeedHandle {
         self.open_streams().remove(&stream);
     }
 
+    /// The history first: whoever sees that a partition begins later can see why.
+    pub(super) fn publish_start(&self, start: HistoryStart, partitions: impl Iterator<Item = PartitionStart>) {
+        *self.start.write().expect("no code panics while it holds the start of a history") = start;
+        for start in partitions {
+            if let Some(partition) = self.partition(start.partition) {
+                partition.publish_start(start);
+            }
+        }
+    }
+
     pub(super) fn publish_event(&self, event: i64) {
         self.events.store(event + 1, Ordering::Release);
     }
@@ -167,6 +185,8 @@ impl PartitionHandle {
         PartitionHandle {
             log_start: AtomicI64::new(ends.log_start.0),
             high_watermark: AtomicI64::new(ends.high_watermark.0),
+            feed_start: AtomicI64::new(ends.feed_start.0),
+            first_run: AtomicU64::new(ends.first_run),
             feed_end: AtomicI64::new(ends.feed_end.0),
             waiters: Waiters::default(),
         }
@@ -177,8 +197,16 @@ impl PartitionHandle {
         PartitionEnds {
             log_start: Offset(self.log_start.load(Ordering::Acquire)),
             high_watermark: Offset(self.high_watermark.load(Ordering::Acquire)),
+            feed_start: FeedOffset(self.feed_start.load(Ordering::Acquire)),
             feed_end: FeedOffset(self.feed_end.load(Ordering::Acquire)),
+            first_run: self.first_run.load(Ordering::Acquire),
         }
+    }
+
+    fn publish_start(&self, start: PartitionStart) {
+        self.log_start.store(start.log.0, Ordering::Release);
+        self.feed_start.store(start.feed.0, Ordering::Release);
+        self.first_run.store(start.run, Ordering::Release);
     }
 
     pub(super) fn publish_end(&self, end: Offset) {
@@ -201,6 +229,10 @@ impl Published for FeedHandle {
 
     fn partition(&self, partition: PartitionId) -> Option<PartitionEnds> {
         FeedHandle::partition(self, partition).map(|p| p.published())
+    }
+
+    fn history(&self) -> HistoryStart {
+        *self.start.read().expect("no code panics while it holds the start of a history")
     }
 
     fn commits(&self) -> CommitNumber {

@@ -8,6 +8,7 @@ mod handles;
 mod publish;
 mod settings;
 mod survey;
+mod trim;
 mod upkeep;
 mod views;
 mod waiters;
@@ -28,6 +29,7 @@ pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHand
 use self::publish::Publisher;
 pub use self::settings::{Dynamic, LiveSettings};
 pub use self::survey::ProducerSeen;
+pub use self::trim::DeleteError;
 pub use self::views::{ResolveError, ViewHandle, ViewIds};
 pub use self::waiters::Sleeper;
 use crate::config::{self, ServerConfig, Settings};
@@ -408,10 +410,13 @@ fn ends_of(feed: &Feed) -> FeedEnds {
     let partitions = feed.partitions().iter().map(|p| PartitionEnds {
         log_start: p.log_start(),
         high_watermark: p.log_end(),
+        feed_start: p.feed_start(),
         feed_end: p.feed_end(),
+        first_run: p.first_run(),
     });
     FeedEnds {
         partitions: partitions.collect(),
+        start: feed.history(),
         commits: feed.next_commit(),
         streams: feed.next_stream(),
         events: feed.stream_events().next,

@@ -53,6 +53,8 @@ impl Publisher {
                         }
                     });
                 }
+                // Whoever waits may wait below the new start.
+                TailWrite::Trimmed { feed, .. } => self.with(*feed, FeedHandle::wake_all),
                 TailWrite::Commit { feed, .. } | TailWrite::StreamEvent { feed, .. } => {
                     self.with(*feed, FeedHandle::wake_history);
                 }
@@ -86,7 +88,7 @@ impl Publisher {
             Entry::Appended(appended) => self.publish_appended(appended),
             // The floor comes last of all; see `publish`.
             Entry::TimeFloor { .. } => {}
-            Entry::ProducerOpened { .. } | Entry::ProducersForgotten { .. } | Entry::Sealed(_) => {}
+            Entry::ProducerOpened { .. } | Entry::ProducersForgotten { .. } | Entry::Sealed(_) | Entry::Trimmed(_) => {}
         }
     }
 
@@ -127,6 +129,9 @@ impl Publisher {
                 self.with(*feed, |handle| handle.publish_commit(row.commit, row.stream, row.sealed));
             }
             TailWrite::StreamEvent { feed, event, .. } => self.with(*feed, |handle| handle.publish_event(*event)),
+            TailWrite::Trimmed { feed, start, partitions } => {
+                self.with(*feed, |handle| handle.publish_start(*start, partitions.iter().map(|log| log.start)));
+            }
             TailWrite::FeedCreated { .. } | TailWrite::FeedDeleted { .. } | TailWrite::PartitionsAdded { .. } => {}
         }
     }

@@ -26,6 +26,8 @@ pub struct TopicSettings {
     pub timestamp_after_max_ms: i64,
     /// `cleanup.policy` holds `compact`: records must have keys.
     pub compact: bool,
+    /// `cleanup.policy` holds `delete`: history may be deleted.
+    pub delete: bool,
     pub seal_ms: i64,
     pub seal_records: i64,
     pub seal_bytes: i64,
@@ -54,6 +56,7 @@ impl TopicSettings {
             timestamp_before_max_ms: number("message.timestamp.before.max.ms"),
             timestamp_after_max_ms: number("message.timestamp.after.max.ms"),
             compact: list(&text("cleanup.policy")).contains(&"compact"),
+            delete: list(&text("cleanup.policy")).contains(&"delete"),
             seal_ms: number("streamstack.seal.ms"),
             seal_records: number("streamstack.seal.records"),
             seal_bytes: number("streamstack.seal.bytes"),
@@ -89,6 +92,7 @@ mod tests {
             max_message_bytes: 5000,
             seal_ms: 100,
             compact: true,
+            delete: false,
             ..TopicSettings::default()
         };
         assert_eq!(settings, expected);

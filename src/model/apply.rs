@@ -3,6 +3,7 @@
 
 mod append;
 mod seal;
+mod trim;
 
 use super::entry::{Entry, FeedCreated, Sealed};
 use super::feed::{Feed, Partition};
@@ -28,6 +29,7 @@ impl State {
             }
             Entry::Sealed(sealed) => self.seal(sealed, writes),
             Entry::TimeFloor { at } => self.time_floor = self.time_floor.max(*at),
+            Entry::Trimmed(trimmed) => self.feed_mut(trimmed.feed).trim(trimmed, writes),
         }
     }
 

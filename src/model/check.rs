@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::feed::{Feed, Partition};
-use super::ids::{FeedId, PartitionId, Timestamp};
+use super::ids::{CommitNumber, FeedId, PartitionId, Timestamp};
 use super::producers::{BATCHES_MAX, PRODUCERS_MAX, Producers};
 use super::state::State;
 use super::stream::{OpenStream, StreamPart};
@@ -35,6 +35,7 @@ impl Feed {
         assert_eq!(commits + self.open.len() as i64, streams, "every stream of feed {id} is open or a commit");
         assert_eq!(self.streams.next, streams + commits, "feed {id} tells of each opening and each seal");
         assert_eq!(self.open.is_empty(), self.implicit.is_none(), "feed {id} has only its implicit stream");
+        self.check_history();
         for stream in self.open.values() {
             stream.check(self);
         }
@@ -42,6 +43,15 @@ impl Feed {
             partition.check(self, PartitionId(index as u32));
         }
         check_producers(&self.seal_producers, commits);
+    }
+
+    fn check_history(&self) {
+        let (start, id) = (self.history, self.id);
+        let numbers = [CommitNumber(0), start.manifest, start.commit, self.next_commit];
+        assert!(numbers.is_sorted(), "the history of feed {id} begins inside it: {start:?}");
+        assert!(start.commit <= start.whole, "dropped commits of feed {id} are not whole: {start:?}");
+        assert!((0..=self.streams.next).contains(&start.event), "events of feed {id}: {start:?}");
+        assert!(start.manifest_sealed <= self.last_sealed_at, "seal times of feed {id}: {start:?}");
     }
 
     /// Records of open streams in a partition.
@@ -79,10 +89,13 @@ impl StreamPart {
 impl Partition {
     fn check(&self, feed: &Feed, id: PartitionId) {
         let name = (feed.id, id);
-        let Partition { log_start, log_end, segment, feed_end, .. } = self;
+        let Partition { log_start, log_end, segment, feed_start, feed_end, .. } = self;
         assert!(log_start.0 >= 0 && log_start <= log_end, "log of {name:?}: {log_start} to {log_end}");
         assert!(segment.base <= *log_end, "segment {segment:?} of {name:?} starts past the log's end {log_end}");
-        assert_eq!(segment.bytes == 0, log_end.0 == 0, "the last segment of {name:?} holds the last batch");
+        assert_eq!(segment.bytes == 0, log_start == log_end, "the last segment of {name:?} holds the last batch");
+        assert!(segment.bytes > 0 || segment.base == *log_end, "an empty segment of {name:?} is where the log ends");
+        assert!(feed_start.0 >= 0 && feed_start <= feed_end, "feed space of {name:?}: {feed_start} to {feed_end}");
+        assert!(self.first_run <= self.num_runs, "runs of {name:?}: {} to {}", self.first_run, self.num_runs);
         assert_eq!(feed_end.0 + feed.open_records(id), log_end.0, "every record of {name:?} is sealed or open");
         assert!(self.num_runs <= feed_end.0 as u64, "no run of {name:?} is empty");
         check_producers(&self.producers, log_end.0);

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
+use super::feed::HistoryStart;
+use super::ids::{FeedId, FeedOffset, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 
 /// One journaled fact. Entries are applied in journal order, live and at recovery alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,8 @@ pub enum Entry {
     Sealed(Sealed),
     /// No commit sealed later may carry a seal time below `at`: a time-bounded view was answered as complete up to there.
     TimeFloor { at: Timestamp },
+    /// A feed's history, or the log of a partition, begins later from here on.
+    Trimmed(Trimmed),
 }
 
 /// See [`Entry::FeedCreated`].
@@ -77,6 +80,28 @@ pub struct Sealed {
     pub at: Timestamp,
     /// In order. Several feeds when a transaction spans them; the same feed twice when its implicit stream is cut first.
     pub streams: Vec<StreamSealed>,
+}
+
+/// See [`Entry::Trimmed`]. Nothing begins earlier than before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trimmed {
+    pub feed: FeedId,
+    pub at: Timestamp,
+    pub start: HistoryStart,
+    /// The partitions that begin later, by number.
+    pub partitions: Vec<PartitionStart>,
+}
+
+/// Where a partition begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionStart {
+    pub partition: PartitionId,
+    /// The first offset of its log.
+    pub log: Offset,
+    /// The first offset of its feed space.
+    pub feed: FeedOffset,
+    /// The first row of its runs that is kept.
+    pub run: u64,
 }
 
 /// One stream that ended in a seal, and with it one commit of its feed.

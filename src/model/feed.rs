@@ -28,8 +28,24 @@ pub struct Feed {
     /// Bytes of `commits.log`; it holds one manifest a commit.
     pub(super) commits_bytes: u64,
     pub(super) streams: EventLog,
+    pub(super) history: HistoryStart,
     /// Idempotent producers that wrote to the control topic `..seal`.
     pub(super) seal_producers: Producers,
+}
+
+/// Where a feed's history begins: what lies below was deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HistoryStart {
+    /// Commits below were dropped, with all their records.
+    pub commit: CommitNumber,
+    /// The manifests of commits below are gone as well.
+    pub manifest: CommitNumber,
+    /// Seal time of the newest commit whose manifest is gone.
+    pub manifest_sealed: Timestamp,
+    /// Stream events below are gone.
+    pub event: i64,
+    /// No commit from here on has lost a record.
+    pub whole: CommitNumber,
 }
 
 /// The end of `streams.log`.
@@ -46,7 +62,9 @@ pub struct Partition {
     pub(super) log_start: Offset,
     pub(super) log_end: Offset,
     pub(super) segment: Segment,
+    pub(super) feed_start: FeedOffset,
     pub(super) feed_end: FeedOffset,
+    pub(super) first_run: u64,
     pub(super) num_runs: u64,
     pub(super) producers: Producers,
 }
@@ -59,6 +77,20 @@ pub struct Segment {
     pub bytes: u64,
     /// When its first batch was appended.
     pub first_at: Timestamp,
+}
+
+impl HistoryStart {
+    /// Each of the two where it is later.
+    pub(super) fn later(self, other: HistoryStart) -> HistoryStart {
+        let commit = self.commit.max(other.commit);
+        HistoryStart {
+            commit,
+            manifest: self.manifest.max(other.manifest),
+            manifest_sealed: self.manifest_sealed.max(other.manifest_sealed),
+            event: self.event.max(other.event),
+            whole: self.whole.max(other.whole).max(commit),
+        }
+    }
 }
 
 impl Feed {
@@ -77,6 +109,7 @@ impl Feed {
             last_sealed_at: Timestamp(0),
             commits_bytes: 0,
             streams: EventLog::default(),
+            history: HistoryStart::default(),
             seal_producers: Producers::default(),
         }
     }
@@ -156,6 +189,11 @@ impl Feed {
         &self.seal_producers
     }
 
+    /// Where its history begins.
+    pub fn history(&self) -> HistoryStart {
+        self.history
+    }
+
     /// When its open stream is due to be sealed by its age.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.open_stream().map(|stream| stream.due)
@@ -178,6 +216,11 @@ impl Partition {
         self.segment
     }
 
+    /// The first feed offset that is still there.
+    pub fn feed_start(&self) -> FeedOffset {
+        self.feed_start
+    }
+
     /// The feed offset that the next sealed record gets.
     pub fn feed_end(&self) -> FeedOffset {
         self.feed_end
@@ -188,7 +231,12 @@ impl Partition {
         &self.producers
     }
 
-    /// Rows of `feed.runs`.
+    /// The first row of `feed.runs` that is still there.
+    pub fn first_run(&self) -> u64 {
+        self.first_run
+    }
+
+    /// Rows of `feed.runs`, those deleted included.
     pub fn num_runs(&self) -> u64 {
         self.num_runs
     }

@@ -23,6 +23,7 @@ mod producers;
 mod seal;
 mod state;
 mod stream;
+mod trim;
 pub mod writes;
 
 #[cfg(test)]
@@ -30,8 +31,10 @@ mod tests;
 
 pub use append::{Append, AppendError, AppendOutcome, FeedSettings};
 pub use decision::Decision;
-pub use entry::{Appended, Entry, FeedCreated, SealProducer, SealReason, Sealed, StreamSealed};
-pub use feed::{EventLog, Feed, Partition, Segment};
+pub use entry::{
+    Appended, Entry, FeedCreated, PartitionStart, SealProducer, SealReason, Sealed, StreamSealed, Trimmed,
+};
+pub use feed::{EventLog, Feed, HistoryStart, Partition, Segment};
 pub use feeds::{
     AddPartitionsError, ConfigureError, CreateFeedError, DeleteFeedError, FEEDS_MAX, PARTITIONS_MAX,
     PARTITIONS_TOTAL_MAX, PartitionsError,
@@ -47,4 +50,5 @@ pub use seal::{
 };
 pub use state::{Overrides, State};
 pub use stream::{AppendSpan, Extent, OpenStream, StreamPart};
-pub use writes::{CommitRow, RunRow, TailWrite};
+pub use trim::{DeleteRecords, DropCommits, SealedPlace, TrimError};
+pub use writes::{CommitRow, RunRow, TailWrite, TrimmedLog};

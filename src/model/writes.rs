@@ -3,6 +3,8 @@
 
 use bytes::Bytes;
 
+use super::entry::PartitionStart;
+use super::feed::HistoryStart;
 use super::ids::{CommitNumber, FeedId, FeedOffset, Offset, PartitionId, StreamId, Timestamp};
 
 /// One write to a tail file, or a change of the set of files.
@@ -32,6 +34,16 @@ pub enum TailWrite {
     Commit { feed: FeedId, position: u64, row: CommitRow, batch: Bytes },
     /// A stream event: one record batch for `streams.log` at `position`, at event number `event`.
     StreamEvent { feed: FeedId, event: i64, position: u64, at: Timestamp, batch: Bytes },
+    /// What lies before these starts is gone for readers, and its files may go.
+    Trimmed { feed: FeedId, start: HistoryStart, partitions: Vec<TrimmedLog> },
+}
+
+/// Where a trimmed partition begins now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrimmedLog {
+    pub start: PartitionStart,
+    /// Nothing is left of its log: the next batch starts a segment.
+    pub emptied: bool,
 }
 
 /// `[feed_base, feed_base + count)` of a partition's feed space lies at `[log_base, log_base + count)` of its log.

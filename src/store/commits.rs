@@ -62,7 +62,7 @@ impl Commits {
         let start = self.row(from)?.position;
         let limit = start + bytes_max as u64;
         // How many commits end within the limit: a commit ends where the next one starts.
-        let fitting = self.rows.partition_point(end.0 as u64, |row| row[0] <= limit)?.saturating_sub(1);
+        let fitting = self.rows.partition_point(from.0 as u64, end.0 as u64, |row| row[0] <= limit)?.saturating_sub(1);
         let mut stop = CommitNumber(fitting as i64).max(CommitNumber(from.0 + 1));
         if self.position_of(end)? <= limit {
             stop = end;
@@ -75,24 +75,44 @@ impl Commits {
         Ok(decode(commit, &self.rows.row(commit.0 as u64)?))
     }
 
-    /// The first commit with seal time at or after `time`; `end` if there is none.
-    pub fn first_sealed_from(&self, time: Timestamp, end: CommitNumber) -> Result<CommitNumber, FileError> {
-        let number = self.rows.partition_point(end.0 as u64, |row| (row[2] as i64) < time.0)?;
+    /// The first of the commits `[first, end)` with seal time at or after `time`; `end` if there is none.
+    pub fn first_sealed_from(
+        &self,
+        time: Timestamp,
+        first: CommitNumber,
+        end: CommitNumber,
+    ) -> Result<CommitNumber, FileError> {
+        let number = self.rows.partition_point(first.0 as u64, end.0 as u64, |row| (row[2] as i64) < time.0)?;
         Ok(CommitNumber(number as i64))
     }
 
-    /// The newest commit below `end` whose label has this hash; whether it has the label, its manifest says.
-    pub fn newest_with_label(&self, label_hash: u64, end: CommitNumber) -> Result<Option<CommitRow>, FileError> {
-        self.last_where(end, |row| row[3] == label_hash)
+    /// The newest of the commits `[first, end)` whose label has this hash; whether it has the label, its manifest says.
+    pub fn newest_with_label(
+        &self,
+        label_hash: u64,
+        first: CommitNumber,
+        end: CommitNumber,
+    ) -> Result<Option<CommitRow>, FileError> {
+        self.last_where(first, end, |row| row[3] == label_hash)
     }
 
-    /// The commit that a stream became, if it is below `end`.
-    pub fn of_stream(&self, stream: StreamId, end: CommitNumber) -> Result<Option<CommitRow>, FileError> {
-        self.last_where(end, |row| row[1] as i64 == stream.0)
+    /// The commit that a stream became, if it is one of `[first, end)`.
+    pub fn of_stream(
+        &self,
+        stream: StreamId,
+        first: CommitNumber,
+        end: CommitNumber,
+    ) -> Result<Option<CommitRow>, FileError> {
+        self.last_where(first, end, |row| row[1] as i64 == stream.0)
     }
 
-    fn last_where(&self, end: CommitNumber, holds: impl Fn(&Row) -> bool) -> Result<Option<CommitRow>, FileError> {
-        let found = self.rows.last_where(end.0 as u64, |_, row| holds(row))?;
+    fn last_where(
+        &self,
+        first: CommitNumber,
+        end: CommitNumber,
+        holds: impl Fn(&Row) -> bool,
+    ) -> Result<Option<CommitRow>, FileError> {
+        let found = self.rows.last_where(first.0 as u64, end.0 as u64, |_, row| holds(row))?;
         Ok(found.map(|(number, row)| decode(CommitNumber(number as i64), &row)))
     }
 

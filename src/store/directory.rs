@@ -7,8 +7,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::batch::placed_head;
-use crate::model::{FeedId, Offset, PartitionId, TailWrite};
+use crate::model::{FeedId, Lsn, Offset, PartitionId, TailWrite};
 
+use super::doomed::Doomed;
 use super::error::FileError;
 use super::feed::{FeedEnds, FeedFiles};
 use super::segment::Placed;
@@ -19,6 +20,7 @@ pub struct Directory {
     shelf: Arc<Shelf>,
     folder: PathBuf,
     feeds: RwLock<HashMap<FeedId, Arc<FeedFiles>>>,
+    doomed: Doomed,
 }
 
 /// A tail write that failed, and the feed it belongs to.
@@ -30,9 +32,10 @@ pub struct WriteError {
 }
 
 impl Directory {
-    /// The feeds in `folder`, with their files' ends; touches nothing.
-    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, ends: &BTreeMap<FeedId, FeedEnds>) -> Directory {
-        let directory = Directory { shelf, folder, feeds: RwLock::default() };
+    /// The feeds in `folder`, with their files' ends as a state at `lsn` says; touches nothing.
+    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, lsn: Lsn, ends: &BTreeMap<FeedId, FeedEnds>) -> Directory {
+        let doomed = Doomed::of_state(lsn, ends);
+        let directory = Directory { shelf, folder, feeds: RwLock::default(), doomed };
         for (feed, ends) in ends {
             directory.insert(*feed, ends);
         }
@@ -60,20 +63,21 @@ impl Directory {
         self.folder.join(feed.to_string())
     }
 
-    /// Carries the writes out, in order; batches for one partition that follow each other go out as one write.
-    pub fn write(&self, writes: &[TailWrite]) -> Result<(), WriteError> {
+    /// Carries the writes out, in order; batches for one partition that follow each other go out as one write. A state at
+    /// `lsn` knows of them.
+    pub fn write(&self, lsn: Lsn, writes: &[TailWrite]) -> Result<(), WriteError> {
         let mut gathered = Gathered::default();
         for write in writes {
             let feed = feed_of(write);
-            if changes_folders(write) {
+            if changes_folders(write) || matches!(write, TailWrite::Trimmed { .. }) {
                 self.flush(&mut gathered)?;
             }
-            self.write_one(write, &mut gathered).map_err(|source| WriteError { feed, source })?;
+            self.write_one(lsn, write, &mut gathered).map_err(|source| WriteError { feed, source })?;
         }
         self.flush(&mut gathered)
     }
 
-    fn write_one(&self, write: &TailWrite, gathered: &mut Gathered) -> Result<(), FileError> {
+    fn write_one(&self, lsn: Lsn, write: &TailWrite, gathered: &mut Gathered) -> Result<(), FileError> {
         match write {
             TailWrite::FeedCreated { feed, partitions } => self.create(*feed, *partitions),
             TailWrite::FeedDeleted { feed } => self.delete(*feed),
@@ -94,6 +98,13 @@ impl Directory {
             TailWrite::StreamEvent { feed, event, position, at, batch } => {
                 self.known(*feed)?.streams().append(*position, *event, *at, batch)
             }
+            TailWrite::Trimmed { feed, start, partitions } => {
+                for log in partitions {
+                    self.partition(*feed, log.start.partition)?.trim(log.start.log, log.emptied);
+                }
+                self.doomed.trimmed(lsn, *feed, *start, partitions);
+                Ok(())
+            }
         }
     }
 
@@ -104,6 +115,28 @@ impl Directory {
                 .map_err(|source| WriteError { feed: run.feed, source })?;
         }
         Ok(())
+    }
+
+    /// True when files wait to be removed.
+    pub fn has_doomed(&self) -> bool {
+        !self.doomed.is_empty()
+    }
+
+    /// Removes the files that no state from `lsn` on needs. What cannot be removed is tried again next time.
+    pub fn remove_doomed(&self, lsn: Lsn) {
+        for (feed, partition, cut) in self.doomed.take(lsn) {
+            // A feed that was deleted meanwhile took its files along.
+            let Some(files) = self.feed(feed) else { continue };
+            match files.remove_below(partition, cut) {
+                Ok(0) => (),
+                Ok(num_removed) => tracing::debug!(%feed, num_removed, "files of deleted history removed"),
+                Err(_) if files.is_gone() => (),
+                Err(error) => {
+                    tracing::warn!(%feed, %error, "files of deleted history cannot be removed; it is tried again");
+                    self.doomed.add(lsn, feed, partition, cut);
+                }
+            }
+        }
     }
 
     fn create(&self, feed: FeedId, partitions: u32) -> Result<(), FileError> {
@@ -164,7 +197,8 @@ pub fn feed_of(write: &TailWrite) -> FeedId {
         | TailWrite::Batch { feed, .. }
         | TailWrite::Runs { feed, .. }
         | TailWrite::Commit { feed, .. }
-        | TailWrite::StreamEvent { feed, .. } => *feed,
+        | TailWrite::StreamEvent { feed, .. }
+        | TailWrite::Trimmed { feed, .. } => *feed,
     }
 }
 

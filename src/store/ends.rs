@@ -14,6 +14,7 @@ pub fn ends_of(state: &State) -> BTreeMap<FeedId, FeedEnds> {
 
 fn ends_of_feed(feed: &Feed) -> FeedEnds {
     FeedEnds {
+        start: feed.history(),
         num_commits: feed.next_commit().0 as u64,
         commits_bytes: feed.commits_bytes(),
         streams_bytes: feed.stream_events().bytes,
@@ -23,5 +24,10 @@ fn ends_of_feed(feed: &Feed) -> FeedEnds {
 
 fn ends_of_partition(partition: &Partition) -> PartitionEnds {
     let segment = partition.segment();
-    PartitionEnds { log: LogEnd { segment: segment.base, position: segment.bytes }, num_runs: partition.num_runs() }
+    PartitionEnds {
+        start: partition.log_start(),
+        log: LogEnd { segment: segment.base, position: segment.bytes },
+        first_run: partition.first_run(),
+        num_runs: partition.num_runs(),
+    }
 }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::model::{FeedId, FeedOffset, Offset, PartitionId, RunRow, Timestamp};
+use crate::model::{FeedId, FeedOffset, HistoryStart, Offset, PartitionId, RunRow, Timestamp};
 
 use super::commits::Commits;
+use super::doomed::{Cut, LogCut};
 use super::error::{FileError, ReadError};
 use super::log::{Log, LogEnd, LogSlice, RecordTime};
 use super::runs::Runs;
@@ -17,6 +18,7 @@ use super::streams::Streams;
 /// Where a feed's files end, as the state of the manifest says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedEnds {
+    pub start: HistoryStart,
     pub num_commits: u64,
     pub commits_bytes: u64,
     pub streams_bytes: u64,
@@ -26,7 +28,10 @@ pub struct FeedEnds {
 /// Where a partition's files end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartitionEnds {
+    /// The first offset that is read.
+    pub start: Offset,
     pub log: LogEnd,
+    pub first_run: u64,
     pub num_runs: u64,
 }
 
@@ -96,6 +101,19 @@ impl FeedFiles {
         }
     }
 
+    /// Removes the files that nothing needs after `cut`, which is one of the partition, if one is named. Returns how many
+    /// went.
+    pub(super) fn remove_below(&self, partition: Option<PartitionId>, cut: Cut) -> Result<usize, FileError> {
+        match (partition.and_then(|partition| self.partition(partition)), cut) {
+            (Some(files), Cut::Log(cut)) => files.remove_below(cut),
+            _ => Ok(0),
+        }
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
     /// From here on missing files are no errors.
     pub(super) fn mark_gone(&self) {
         self.gone.store(true, Ordering::Release);
@@ -105,7 +123,7 @@ impl FeedFiles {
         let mut partitions = self.partitions.write().unwrap_or_else(PoisonError::into_inner);
         let folder = self.folder.join(partitions.len().to_string());
         partitions.push(Arc::new(PartitionFiles {
-            log: Log::new(self.shelf.clone(), folder.clone(), self.gone.clone(), ends.log),
+            log: Log::new(self.shelf.clone(), folder.clone(), self.gone.clone(), ends.start, ends.log),
             runs: Runs::new(self.shelf.clone(), folder.clone(), ends.num_runs, self.gone.clone()),
             made: AtomicBool::new(ends != PartitionEnds::default()),
             shelf: self.shelf.clone(),
@@ -124,18 +142,19 @@ impl PartitionFiles {
     pub fn find_time(
         &self,
         time: Timestamp,
+        from: Offset,
         end: Offset,
         decoded_bytes_max: usize,
     ) -> Result<Option<RecordTime>, ReadError> {
-        self.log.find_time(time, end, decoded_bytes_max)
+        self.log.find_time(time, from, end, decoded_bytes_max)
     }
 
     /// See [`Log::max_timestamp`].
-    pub fn max_timestamp(&self, end: Offset) -> Result<Option<Timestamp>, ReadError> {
-        self.log.max_timestamp(end)
+    pub fn max_timestamp(&self, from: Offset, end: Offset) -> Result<Option<Timestamp>, ReadError> {
+        self.log.max_timestamp(from, end)
     }
 
-    /// The first offset stored.
+    /// The first offset that is read.
     pub fn start(&self) -> Result<Offset, ReadError> {
         self.log.start()
     }
@@ -154,8 +173,24 @@ impl PartitionFiles {
     }
 
     /// The runs that cover `[from, end)` of the feed space; see [`Runs::covering`].
-    pub fn runs_covering(&self, from: FeedOffset, end: FeedOffset, num_max: usize) -> Result<Vec<RunRow>, FileError> {
-        self.runs.covering(from, end, num_max)
+    pub fn runs_covering(
+        &self,
+        first: u64,
+        from: FeedOffset,
+        end: FeedOffset,
+        num_max: usize,
+    ) -> Result<Vec<RunRow>, FileError> {
+        self.runs.covering(first, from, end, num_max)
+    }
+
+    /// See [`Log::trim`].
+    pub(super) fn trim(&self, start: Offset, emptied: bool) {
+        self.log.trim(start, emptied);
+    }
+
+    /// Removes the files that nothing needs after `cut`. Returns how many went.
+    pub(super) fn remove_below(&self, cut: LogCut) -> Result<usize, FileError> {
+        self.log.remove_below(cut.log, cut.emptied)
     }
 
     pub(super) fn append(&self, segment: Offset, position: u64, batches: &[Placed]) -> Result<(), FileError> {

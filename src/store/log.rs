@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 
@@ -48,15 +48,24 @@ pub struct Log {
     shelf: Arc<Shelf>,
     folder: PathBuf,
     gone: Arc<AtomicBool>,
+    known: RwLock<Known>,
+}
+
+struct Known {
+    /// The first offset that is read.
+    start: Offset,
+    /// Where the log ended when nothing of it had been read yet.
     end: LogEnd,
     /// In order of their base offsets; none until the folder was read.
-    segments: RwLock<Option<Vec<Arc<Segment>>>>,
+    segments: Option<Vec<Arc<Segment>>>,
+    /// Segments below the start, whose files are still there.
+    retired: Vec<Arc<Segment>>,
 }
 
 impl Log {
     /// The log in `folder`; touches nothing.
-    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, gone: Arc<AtomicBool>, end: LogEnd) -> Log {
-        Log { shelf, folder, gone, end, segments: RwLock::new(None) }
+    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, gone: Arc<AtomicBool>, start: Offset, end: LogEnd) -> Log {
+        Log { shelf, folder, gone, known: RwLock::new(Known { start, end, segments: None, retired: Vec::new() }) }
     }
 
     /// The batches from the one that holds `from` (or, in a gap, the first one after it) to `end`, in at most `bytes_max`
@@ -74,18 +83,19 @@ impl Log {
         Ok(LogSlice { bytes: Bytes::new(), base_offset: from, next_offset: from, segment: from, position: 0 })
     }
 
-    /// The first record below `end` with a timestamp of `time` or later. Looks for it as Kafka does: by segment, by index, by
+    /// The first record in `[from, end)` with a timestamp of `time` or later. Looks for it as Kafka does: by segment, by index, by
     /// batch, and then among the batch's records, of which at most `decoded_bytes_max` are decompressed.
     pub fn find_time(
         &self,
         time: Timestamp,
+        from: Offset,
         end: Offset,
         decoded_bytes_max: usize,
     ) -> Result<Option<RecordTime>, ReadError> {
         for segment in self.segments()?.iter().filter(|segment| segment.base < end) {
-            let mut next = segment.find_time(time, Offset(i64::MIN), end)?;
+            let mut next = segment.find_time(time, from, end)?;
             while let Some(span) = next {
-                let found = record_from(segment, span, time, decoded_bytes_max)?;
+                let found = record_from(segment, span, time, from, decoded_bytes_max)?;
                 if found.is_some() {
                     return Ok(found);
                 }
@@ -96,28 +106,31 @@ impl Log {
         Ok(None)
     }
 
-    /// The greatest timestamp below `end`.
-    pub fn max_timestamp(&self, end: Offset) -> Result<Option<Timestamp>, ReadError> {
+    /// The greatest timestamp in `[from, end)`.
+    pub fn max_timestamp(&self, from: Offset, end: Offset) -> Result<Option<Timestamp>, ReadError> {
         let mut greatest = None;
         for segment in self.segments()?.iter().filter(|segment| segment.base < end) {
-            greatest = greatest.max(segment.max_timestamp(end)?);
+            greatest = greatest.max(match segment.base < from {
+                true => segment.max_timestamp_from(from, end)?,
+                false => segment.max_timestamp(end)?,
+            });
         }
         Ok(greatest)
     }
 
-    /// The first offset that is stored.
+    /// The first offset that is read.
     pub fn start(&self) -> Result<Offset, ReadError> {
-        Ok(self.segments()?.first().map_or(Offset(0), |segment| segment.base))
+        Ok(self.opened()?.start)
     }
 
     /// The segments from the first to the last.
     pub fn segments(&self) -> Result<Vec<Arc<Segment>>, FileError> {
-        Ok(self.opened()?.iter().flatten().cloned().collect())
+        Ok(self.opened()?.segments.iter().flatten().cloned().collect())
     }
 
     /// Appends batches at `position` of the segment that starts at `segment`, which is new when `position` is 0.
     pub fn append(&self, segment: Offset, position: u64, batches: &[Placed]) -> Result<(), FileError> {
-        let last = self.opened()?.iter().flatten().last().cloned();
+        let last = self.opened()?.segments.iter().flatten().last().cloned();
         let target = match last {
             Some(last) if last.base == segment => last,
             last => self.roll(last, segment),
@@ -130,8 +143,7 @@ impl Log {
             last.seal();
         }
         let segment = self.segment(base, 0);
-        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
-        segments.get_or_insert_default().push(segment.clone());
+        self.write().segments.get_or_insert_default().push(segment.clone());
         segment
     }
 
@@ -143,58 +155,109 @@ impl Log {
 
     fn segments_at(&self, from: Offset) -> Result<Vec<Arc<Segment>>, ReadError> {
         let opened = self.opened()?;
-        let segments = opened.as_deref().unwrap_or_default();
+        let segments = opened.segments.as_deref().unwrap_or_default();
         let after = segments.partition_point(|segment| segment.base <= from);
         match after.checked_sub(1) {
             // The next one as well, for an offset that lies in a gap at the end of its segment.
             Some(first) => Ok(segments[first..segments.len().min(first + 2)].to_vec()),
             None => match segments.first() {
                 Some(first) => Err(ReadError::BelowStart { from, start: first.base }),
+                None if from < opened.start => Err(ReadError::BelowStart { from, start: opened.start }),
                 None => Ok(Vec::new()),
             },
         }
     }
 
-    fn opened(&self) -> Result<RwLockReadGuard<'_, Option<Vec<Arc<Segment>>>>, FileError> {
-        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
-        if segments.is_some() {
-            return Ok(segments);
+    fn opened(&self) -> Result<RwLockReadGuard<'_, Known>, FileError> {
+        let known = self.read_known();
+        if known.segments.is_some() {
+            return Ok(known);
         }
-        drop(segments);
-        let mut place = self.segments.write().unwrap_or_else(PoisonError::into_inner);
-        if place.is_none() {
-            *place = Some(self.list()?);
+        drop(known);
+        let mut known = self.write();
+        if known.segments.is_none() {
+            known.segments = Some(self.list(known.start, known.end)?);
         }
-        drop(place);
-        Ok(self.segments.read().unwrap_or_else(PoisonError::into_inner))
+        drop(known);
+        Ok(self.read_known())
+    }
+
+    fn read_known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the folder. What lies past the known end was written by a group that a crash took back, or is written
     /// again by the replay that runs now: it is removed.
-    fn list(&self) -> Result<Vec<Arc<Segment>>, FileError> {
+    fn list(&self, start: Offset, end: LogEnd) -> Result<Vec<Arc<Segment>>, FileError> {
         let names = match self.shelf.disk.list(&self.folder) {
             Ok(names) => names,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && self.end == LogEnd::default() => {
-                return Ok(Vec::new());
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && end.position == 0 => return Ok(Vec::new()),
             Err(source) => return Err(FileError::Io { path: self.folder.clone(), source }),
         };
         let mut segments = Vec::new();
         for name in names {
             let Some(base) = base_of(&name) else { continue };
-            if name.ends_with(".tmp") || base > self.end.segment || self.end.position == 0 {
+            if name.ends_with(".tmp") || base > end.segment || (base == end.segment && end.position == 0) {
                 self.remove(&name)?;
-            } else if base < self.end.segment && name.ends_with(".log") {
+            } else if base < end.segment && name.ends_with(".log") {
                 segments.push(self.segment(base, WHOLE));
             }
         }
         segments.iter().for_each(|segment| segment.seal());
-        if self.end.position > 0 {
-            let active = self.segment(self.end.segment, self.end.position);
+        if end.position > 0 {
+            let active = self.segment(end.segment, end.position);
             active.settle()?;
             segments.push(active);
+        } else {
+            // The log was emptied: what is left of it waits to be removed.
+            segments.clear();
         }
+        segments.drain(..num_below(&segments, start));
         Ok(segments)
+    }
+
+    /// What lies below `start` is not read any more. `emptied`: that is all there is, and the next batch starts a segment.
+    pub fn trim(&self, start: Offset, emptied: bool) {
+        let mut known = self.write();
+        known.start = start;
+        let Known { segments, retired, end, .. } = &mut *known;
+        match segments {
+            Some(segments) => {
+                let num = if emptied { segments.len() } else { num_below(segments, start) };
+                retired.extend(segments.drain(..num).inspect(|segment| segment.retire()));
+            }
+            None if emptied => *end = LogEnd { segment: start, position: 0 },
+            None => (),
+        }
+    }
+
+    /// Removes the files below a start at which the log was trimmed before. Returns how many went.
+    pub fn remove_below(&self, start: Offset, emptied: bool) -> Result<usize, FileError> {
+        let names = match self.shelf.disk.list(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            names => names.map_err(FileError::io(&self.folder))?,
+        };
+        let logs = names.iter().filter(|name| name.ends_with(".log"));
+        let holds_start = logs.filter_map(|name| base_of(name)).filter(|base| *base <= start).max();
+        let limit = if emptied { Some(start) } else { holds_start };
+        let below = |name: &&String| base_of(name).is_some_and(|base| limit.is_some_and(|limit| base < limit));
+        let mut num_removed = 0;
+        for name in names.iter().filter(below) {
+            self.remove(name)?;
+            num_removed += 1;
+        }
+        self.write().retired.retain(|segment| {
+            let keep = limit.is_none_or(|limit| segment.base >= limit);
+            if !keep {
+                segment.close();
+            }
+            keep
+        });
+        Ok(num_removed)
     }
 
     fn remove(&self, name: &str) -> Result<(), FileError> {
@@ -203,6 +266,11 @@ impl Log {
         self.shelf.dirty.add_folder(self.folder.clone(), self.gone.clone());
         Ok(())
     }
+}
+
+/// How many of the first segments end at or below `start`: each ends where the next one begins.
+fn num_below(segments: &[Arc<Segment>], start: Offset) -> usize {
+    segments.iter().skip(1).take_while(|next| next.base <= start).count()
 }
 
 fn slice_of(segment: &Segment, first: Span, last: Span) -> Result<LogSlice, FileError> {
@@ -219,13 +287,14 @@ fn record_from(
     segment: &Segment,
     span: Span,
     time: Timestamp,
+    from: Offset,
     decoded_bytes_max: usize,
 ) -> Result<Option<RecordTime>, FileError> {
     let damaged = |error: BatchError| FileError::damaged(segment.path(), span.position, error.to_string());
     let records = records(&segment.bytes(span.position, span.end())?, decoded_bytes_max).map_err(damaged)?;
     for record in &records {
         let record = record.map_err(damaged)?;
-        if record.timestamp >= time.0 {
+        if record.timestamp >= time.0 && record.offset >= from.0 {
             return Ok(Some(RecordTime { offset: Offset(record.offset), timestamp: Timestamp(record.timestamp) }));
         }
     }

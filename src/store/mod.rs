@@ -33,6 +33,7 @@ use shelf::Shelf;
 mod commits;
 mod directory;
 mod dirty;
+mod doomed;
 mod ends;
 mod error;
 mod feed;
@@ -167,7 +168,13 @@ impl Store {
         let oldest = self.manifests.write(lsn, state)?;
         let trimmed = lock(&self.journal).trim(oldest).map_err(StoreError::from);
         self.poison_on_error(trimmed)?;
+        self.directory.remove_doomed(oldest);
         self.prepare_spare()
+    }
+
+    /// True when files of deleted history wait for a checkpoint to be removed.
+    pub fn has_doomed(&self) -> bool {
+        self.directory.has_doomed()
     }
 
     /// Makes sure that the next journal file need not be written while a group waits. Takes as long as writing one takes.
@@ -190,7 +197,7 @@ impl Store {
         if folders_change {
             journal.sync()?;
         }
-        self.directory.write(writes)?;
+        self.directory.write(first.plus(count.into()), writes)?;
         if self.durability == Durability::Fsync && !folders_change {
             journal.sync()?;
         }

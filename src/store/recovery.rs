@@ -130,7 +130,7 @@ impl Opening {
 
     fn replay_from(self, lsn: Lsn, state: State) -> Result<Opened, StoreError> {
         let shelf = Shelf::new(self.disk.clone(), self.options.num_open_files_max, self.options.index_save_bytes);
-        let directory = Directory::new(shelf.clone(), self.dir.join(FEEDS_FOLDER), &ends_of(&state));
+        let directory = Directory::new(shelf.clone(), self.dir.join(FEEDS_FOLDER), lsn, &ends_of(&state));
         let mut replay = Replay { state, next: lsn, directory: &directory, broken: BTreeMap::new(), num_bytes: 0 };
         let journal = Journal::open(
             self.disk.clone(),
@@ -203,8 +203,8 @@ impl Replay<'_> {
         // A manifest may stand inside a group: its state was taken while the group was open.
         let known = self.next.0.checked_sub(first.0).filter(|known| *known < u64::from(count));
         let Some(known) = known else { return Err(ReplayError::Order { first, expected: self.next }) };
-        self.apply(&entries[known as usize..])?;
         self.next = first.plus(count.into());
+        self.apply(&entries[known as usize..])?;
         Ok(())
     }
 
@@ -225,9 +225,9 @@ impl Replay<'_> {
         if self.broken.contains_key(&feed) {
             let Some(deletion) = deletion else { return Ok(()) };
             self.broken.remove(&feed);
-            return self.directory.write(&writes[deletion..]);
+            return self.directory.write(self.next, &writes[deletion..]);
         }
-        match self.directory.write(writes) {
+        match self.directory.write(self.next, writes) {
             Err(error) if error.source.is_absence() => {
                 self.broken.insert(feed, error.source);
                 if deletion.is_some() { self.write_feed(feed, writes) } else { Ok(()) }

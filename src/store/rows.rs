@@ -57,9 +57,10 @@ impl RowFile {
         Ok(self.rows(number, number + 1)?.at(0))
     }
 
-    /// How many of the first `num_rows` rows fulfil `holds`, which a first part of them does and the rest does not.
-    pub fn partition_point(&self, num_rows: u64, holds: impl Fn(&Row) -> bool) -> Result<u64, FileError> {
-        let (mut low, mut high) = (0, num_rows);
+    /// The first of the rows `[first, end)` that does not fulfil `holds`, which a first part of them does and the rest does
+    /// not; `end` if all do.
+    pub fn partition_point(&self, first: u64, end: u64, holds: impl Fn(&Row) -> bool) -> Result<u64, FileError> {
+        let (mut low, mut high) = (first, end.max(first));
         while low < high {
             let middle = low + (high - low) / 2;
             if holds(&self.row(middle)?) { low = middle + 1 } else { high = middle }
@@ -67,16 +68,17 @@ impl RowFile {
         Ok(low)
     }
 
-    /// The newest of the first `num_rows` rows that fulfils `holds`: its number and the row. Reads backward, in pieces.
+    /// The newest of the rows `[first, end)` that fulfils `holds`: its number and the row. Reads backward, in pieces.
     pub fn last_where(
         &self,
-        num_rows: u64,
+        first: u64,
+        end: u64,
         holds: impl Fn(u64, &Row) -> bool,
     ) -> Result<Option<(u64, Row)>, FileError> {
         const PIECE_ROWS: u64 = 2048;
-        let mut end = num_rows;
-        while end > 0 {
-            let piece = self.rows(end.saturating_sub(PIECE_ROWS), end)?;
+        let mut end = end;
+        while end > first {
+            let piece = self.rows(end.saturating_sub(PIECE_ROWS).max(first), end)?;
             for index in (0..piece.len()).rev() {
                 let (number, row) = (piece.first + index as u64, piece.at(index));
                 if holds(number, &row) {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 
-use crate::model::{CommitNumber, FeedOffset, Offset, RunRow};
+use crate::model::{CommitNumber, FeedOffset, Offset, RunRow, SealedPlace};
 
 use super::error::FileError;
 use super::rows::{Row, RowFile, Rows};
@@ -42,26 +42,53 @@ impl Runs {
         Ok(self.rows.rows(start, end)?.iter().map(|row| decode(&row)).collect())
     }
 
-    /// The runs that cover `[from, end)`, whole, at most `num_max` of them: the first one holds `from`.
-    pub fn covering(&self, from: FeedOffset, end: FeedOffset, num_max: usize) -> Result<Vec<RunRow>, FileError> {
+    /// The runs that cover `[from, end)`, whole, at most `num_max` of them: the first one holds `from`. `first` is the first
+    /// row that is still there.
+    pub fn covering(
+        &self,
+        first: u64,
+        from: FeedOffset,
+        end: FeedOffset,
+        num_max: usize,
+    ) -> Result<Vec<RunRow>, FileError> {
         if from >= end {
             return Ok(Vec::new());
         }
         let num_rows = self.num_rows()?;
-        let start = self.rows.partition_point(num_rows, |row| decode(row).feed_base <= from)?.saturating_sub(1);
+        let after = self.rows.partition_point(first, num_rows, |row| decode(row).feed_base <= from)?;
+        let start = after.saturating_sub(1).max(first);
         let stop = num_rows.min(start.saturating_add(num_max as u64));
         let runs = self.rows(start, stop)?;
         Ok(runs.into_iter().skip_while(|run| run.end() <= from).take_while(|run| run.feed_base < end).collect())
     }
 
     /// Where commit `commit` or, if it has no record here, the first one after it begins, below `end`; `end` if none does.
-    pub fn base_of(&self, commit: CommitNumber, end: FeedOffset) -> Result<FeedOffset, FileError> {
+    /// `first` is the first row that is still there.
+    pub fn base_of(&self, first: u64, commit: CommitNumber, end: FeedOffset) -> Result<FeedOffset, FileError> {
         let num_rows = self.num_rows()?;
-        let number = self.rows.partition_point(num_rows, |row| decode(row).commit < commit)?;
+        let number = self.rows.partition_point(first, num_rows, |row| decode(row).commit < commit)?;
         if number == num_rows {
             return Ok(end);
         }
         Ok(decode(&self.rows.row(number)?).feed_base.min(end))
+    }
+}
+
+/// Runs in the order of the log. They lie there as in feed space, since every stream is a feed's implicit one so far.
+impl Runs {
+    /// Where a log offset lies in feed space; none when it lies behind all runs.
+    pub fn place(&self, first: u64, below: Offset) -> Result<Option<SealedPlace>, FileError> {
+        let num_rows = self.num_rows()?;
+        let next = self.rows.partition_point(first, num_rows, |row| decode(row).log_base < below)?;
+        let before = if next > first { Some(decode(&self.rows.row(next - 1)?)) } else { None };
+        let last_before = before.map(|run| run.commit);
+        if let Some(run) = before.filter(|run| below < run.log_base.plus(run.count)) {
+            return Ok(Some(SealedPlace { feed: run.feed_base.plus(below.0 - run.log_base.0), last_before }));
+        }
+        if next == num_rows {
+            return Ok(None);
+        }
+        Ok(Some(SealedPlace { feed: decode(&self.rows.row(next)?).feed_base, last_before }))
     }
 }
 

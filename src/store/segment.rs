@@ -88,6 +88,16 @@ impl Segment {
         self.sealed.store(true, Ordering::Release);
     }
 
+    /// Nothing reads it any more, but for whoever has begun to. Its index is not stored again.
+    pub fn retire(&self) {
+        self.file.retire();
+    }
+
+    /// Lets go of the file, which was removed: the disk gets its room back when the last reader is done.
+    pub fn close(&self) {
+        self.file.close();
+    }
+
     /// Appends the batches with one write.
     pub fn append(self: &Arc<Self>, position: u64, batches: &[Placed]) -> Result<(), FileError> {
         self.load_index()?;
@@ -158,7 +168,7 @@ impl Segment {
         Ok(last)
     }
 
-    /// The first batch in `[from, end)` that may hold a record of `time` or later.
+    /// The first batch with an offset in `[from, end)` that may hold a record of `time` or later.
     pub fn find_time(self: &Arc<Self>, time: Timestamp, from: Offset, end: Offset) -> Result<Option<Span>, FileError> {
         let found = self.with_index(|index| {
             let start = index.before_time(time).max(index.at_offset(from)).map_or(0, |row| row.position);
@@ -170,11 +180,23 @@ impl Segment {
             if span.end_offset > end {
                 return Ok(None);
             }
-            if span.max_timestamp >= time && span.base_offset >= from {
+            if span.max_timestamp >= time && span.end_offset > from {
                 return Ok(Some(span));
             }
         }
         Ok(None)
+    }
+
+    /// The greatest timestamp of the batches that end after `from` and below `end`, all of which are looked at.
+    pub fn max_timestamp_from(self: &Arc<Self>, from: Offset, end: Offset) -> Result<Option<Timestamp>, FileError> {
+        let (start, stop) =
+            self.with_index(|index| (index.at_offset(from).map_or(0, |row| row.position), index.covered))?;
+        let mut greatest = None;
+        let mut walk = Walk::new(&self.file, start, stop);
+        while let Some(span) = walk.next()?.filter(|span| span.end_offset <= end) {
+            greatest = greatest.max((span.end_offset > from).then_some(span.max_timestamp));
+        }
+        Ok(greatest)
     }
 
     /// The greatest timestamp of the batches below `end`.

@@ -33,7 +33,7 @@ impl Shelf {
     /// Stores the indexes that are worth it and forgets those of idle segments.
     pub fn tidy_indexes(&self) -> Result<(), FileError> {
         let visited = std::mem::take(&mut *self.loaded.lock().unwrap_or_else(PoisonError::into_inner));
-        for segment in visited {
+        for segment in visited.into_iter().filter(|segment| !segment.is_gone()) {
             match segment.tidy_index() {
                 Ok(true) => self.add_loaded(segment),
                 Ok(false) => (),

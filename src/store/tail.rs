@@ -30,6 +30,8 @@ pub struct TailFile {
     pub(super) dirty: AtomicBool,
     /// The file belongs to a deleted feed.
     gone: Arc<AtomicBool>,
+    /// The file is not needed any more and may have been removed.
+    retired: AtomicBool,
 }
 
 impl TailFile {
@@ -43,6 +45,7 @@ impl TailFile {
             settled: AtomicBool::new(false),
             dirty: AtomicBool::new(false),
             gone,
+            retired: AtomicBool::new(false),
         })
     }
 
@@ -58,8 +61,19 @@ impl TailFile {
         Ok(self.end.load(Ordering::Acquire))
     }
 
+    /// The feed was deleted, or this part of it: then the file may be missing.
     pub fn is_gone(&self) -> bool {
-        self.gone.load(Ordering::Acquire)
+        self.gone.load(Ordering::Acquire) || self.retired.load(Ordering::Acquire)
+    }
+
+    /// From here on it is no error when the file is missing.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+    }
+
+    /// Lets go of the open file; readers that hold it or bytes of it are not disturbed.
+    pub fn close(&self) {
+        self.slot.close();
     }
 
     /// Appends the parts at `position`, which must be the end.

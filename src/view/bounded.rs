@@ -1,9 +1,10 @@
 //! Which commits a name means, and whether they are all there yet.
 
+use super::feed_space::Stretch;
 use super::published::Published;
 use super::reading::ViewError;
 use super::selector::Selector;
-use crate::model::{CommitNumber, Timestamp};
+use crate::model::{CommitNumber, FeedOffset, PartitionId, Timestamp};
 
 /// Commits `first..end`; no end: the feed's end, whatever it will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +66,56 @@ fn sealed_between(
     }
     // Counted after the floor is known: whatever was sealed before it is published by then, and later seals lie outside.
     let commits = feed.commits();
-    let history = feed.files().commits();
-    let first = history.first_sealed_from(from, commits)?;
-    let end = history.first_sealed_from(to, commits)?;
+    let (history, start) = (feed.files().commits(), feed.history());
+    if start.manifest > CommitNumber(0) && from <= start.manifest_sealed {
+        // Commits of that time are gone with their manifests, so that nothing is known of them.
+        return Err(ViewError::CommitsDropped { wanted: CommitNumber(start.manifest.0 - 1), oldest: start.commit });
+    }
+    let first = history.first_sealed_from(from, start.manifest, commits)?;
+    let end = history.first_sealed_from(to, start.manifest, commits)?;
     Ok(CommitRange { first, end: Some(end) })
+}
+
+/// A name with an end shows all that it means or nothing: its commits must not have lost a record.
+pub(super) fn check_whole(feed: &dyn Published, range: CommitRange) -> Result<(), ViewError> {
+    let Some(end) = range.end.filter(|end| range.first < *end) else { return Ok(()) };
+    check_kept(feed, range)?;
+    if range.first >= feed.history().whole {
+        return Ok(());
+    }
+    for index in 0..feed.partitions() {
+        let partition = PartitionId(index);
+        let (Some(ends), Some(files)) = (feed.partition(partition), feed.files().partition(partition)) else {
+            continue;
+        };
+        let stretch = Stretch::of_commits(&files, range.first, Some(end), ends)?;
+        check_stretch(feed, range, partition, stretch)?;
+    }
+    Ok(())
+}
+
+/// What was looked up in a partition for a name with an end is all of it. Call it after the look: whatever a deletion made
+/// the look miss is known by then.
+pub(super) fn check_stretch(
+    feed: &dyn Published,
+    range: CommitRange,
+    partition: PartitionId,
+    stretch: Stretch,
+) -> Result<(), ViewError> {
+    let Some(end) = range.end.filter(|end| range.first < *end) else { return Ok(()) };
+    check_kept(feed, range)?;
+    let start = feed.partition(partition).map_or(FeedOffset(0), |ends| ends.feed_start);
+    if stretch.start < stretch.end && stretch.start < start {
+        let last = CommitNumber(end.0 - 1);
+        return Err(ViewError::RecordsDeleted { first: range.first, last, partition });
+    }
+    Ok(())
+}
+
+fn check_kept(feed: &dyn Published, range: CommitRange) -> Result<(), ViewError> {
+    let oldest = feed.history().commit;
+    match range.first < oldest {
+        true => Err(ViewError::CommitsDropped { wanted: range.first, oldest }),
+        false => Ok(()),
+    }
 }

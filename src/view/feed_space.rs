@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::pieces::{self, Piece};
+use super::published::PartitionEnds;
 use super::reading::Budget;
 use crate::model::{CommitNumber, FeedOffset, RunRow};
 use crate::store::{PartitionFiles, ReadError};
@@ -13,6 +14,8 @@ pub(super) struct Stretch {
     pub start: FeedOffset,
     pub end: FeedOffset,
     pub shift: i64,
+    /// The first row of the runs that is still there.
+    first_run: u64,
 }
 
 impl Stretch {
@@ -21,14 +24,20 @@ impl Stretch {
         files: &PartitionFiles,
         first: CommitNumber,
         end: Option<CommitNumber>,
-        feed_end: FeedOffset,
+        ends: PartitionEnds,
     ) -> Result<Stretch, ReadError> {
-        let start = files.runs().base_of(first, feed_end)?;
+        let PartitionEnds { feed_end, first_run, .. } = ends;
+        let start = files.runs().base_of(first_run, first, feed_end)?;
         let end = match end {
-            Some(commit) => files.runs().base_of(commit, feed_end)?,
+            Some(commit) => files.runs().base_of(first_run, commit, feed_end)?,
             None => feed_end,
         };
-        Ok(Stretch { start, end, shift: 0 })
+        Ok(Stretch { start, end, shift: 0, first_run })
+    }
+
+    /// What of it begins at `start` or later.
+    pub fn from(self, start: FeedOffset) -> Stretch {
+        Stretch { start: self.start.max(start).min(self.end), ..self }
     }
 
     /// The same stretch, counted from 0.
@@ -45,7 +54,7 @@ impl Stretch {
     fn pieces(&self, files: &PartitionFiles, from: i64) -> impl Iterator<Item = Result<Piece, ReadError>> {
         let mut next = Some(from);
         let lots = std::iter::from_fn(move || {
-            let lot = files.runs_covering(FeedOffset(next? + self.shift), self.end, RUNS_MAX);
+            let lot = files.runs_covering(self.first_run, FeedOffset(next? + self.shift), self.end, RUNS_MAX);
             let more = lot.as_ref().ok().filter(|runs| runs.len() == RUNS_MAX).and_then(|runs| runs.last());
             next = more.map(|last| last.feed_base.0 + last.count - self.shift);
             Some(lot)
@@ -58,7 +67,7 @@ impl Stretch {
 
     /// The run that holds view offset `offset`, or the first one after it in the stretch.
     pub fn run_at(&self, files: &PartitionFiles, offset: i64) -> Result<Option<RunRow>, ReadError> {
-        let runs = files.runs_covering(FeedOffset(offset + self.shift), self.end, 1)?;
+        let runs = files.runs_covering(self.first_run, FeedOffset(offset + self.shift), self.end, 1)?;
         Ok(runs.into_iter().next())
     }
 

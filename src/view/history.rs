@@ -30,7 +30,7 @@ fn fitting(bytes: Bytes, budget: Budget) -> Vec<Bytes> {
 pub(super) fn commit_at(feed: &dyn Published, time: Timestamp) -> Result<Option<Found>, ReadError> {
     let commits = feed.commits();
     let history = feed.files().commits();
-    let commit = history.first_sealed_from(time, commits)?;
+    let commit = history.first_sealed_from(time, feed.history().manifest, commits)?;
     if commit >= commits {
         return Ok(None);
     }

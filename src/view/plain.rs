@@ -22,13 +22,13 @@ pub(super) fn read(files: &PartitionFiles, from: i64, end: i64, budget: Budget) 
 
 /// The first record whose time is `time` or later.
 pub(super) fn find_time(files: &PartitionFiles, bounds: Bounds, time: Timestamp) -> Result<Option<Found>, ReadError> {
-    let found = files.find_time(time, Offset(bounds.end), INNER_BYTES_MAX)?;
+    let found = files.find_time(time, Offset(bounds.start), Offset(bounds.end), INNER_BYTES_MAX)?;
     Ok(found.map(|record| Found { offset: record.offset.0, timestamp: record.timestamp }))
 }
 
 /// The greatest time and the first record that has it.
 pub(super) fn newest(files: &PartitionFiles, bounds: Bounds) -> Result<Option<Found>, ReadError> {
-    match files.max_timestamp(Offset(bounds.end))? {
+    match files.max_timestamp(Offset(bounds.start), Offset(bounds.end))? {
         Some(time) => find_time(files, bounds, time),
         None => Ok(None),
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{CommitNumber, Extent, FeedOffset, Offset, PartitionId, StreamId, Timestamp};
+use crate::model::{CommitNumber, Extent, FeedOffset, HistoryStart, Offset, PartitionId, StreamId, Timestamp};
 use crate::store::FeedFiles;
 
 /// The durable ends of a partition.
@@ -11,8 +11,12 @@ use crate::store::FeedFiles;
 pub struct PartitionEnds {
     pub log_start: Offset,
     pub high_watermark: Offset,
+    /// The first offset of feed space that is still there.
+    pub feed_start: FeedOffset,
     /// One past the last sealed record in feed space.
     pub feed_end: FeedOffset,
+    /// The first row of the runs that is still there.
+    pub first_run: u64,
 }
 
 /// The durable part of a stream that is not sealed yet.
@@ -45,6 +49,8 @@ impl OpenStreamReading {
 pub trait Published: Send + Sync {
     fn partitions(&self) -> u32;
     fn partition(&self, partition: PartitionId) -> Option<PartitionEnds>;
+    /// Where the history begins. Published before the starts of the partitions.
+    fn history(&self) -> HistoryStart;
     /// The number that the next commit will have.
     fn commits(&self) -> CommitNumber;
     /// The number that the next stream will have.

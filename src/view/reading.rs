@@ -89,6 +89,14 @@ pub enum ViewError {
     FloorNeeded { at: Timestamp },
     #[error("stream {wanted} is not open yet: the feed has had {streams} streams")]
     NotOpenYet { wanted: StreamId, streams: StreamId },
+    #[error("commit {wanted} was deleted, by retention or DeleteRecords; the oldest that is kept is commit {oldest}")]
+    CommitsDropped { wanted: CommitNumber, oldest: CommitNumber },
+    #[error(
+        "commits {first} to {last} are not whole any more: records of theirs in partition {partition} were deleted"
+    )]
+    RecordsDeleted { first: CommitNumber, last: CommitNumber, partition: PartitionId },
+    #[error("stream {stream} is not among the commits from {oldest} on; what came before was deleted")]
+    StreamGone { stream: StreamId, oldest: CommitNumber },
     #[error("stream {stream} of the feed never became a commit")]
     NeverSealed { stream: StreamId },
     #[error("no stream of the feed carries the label {label:?} yet")]
@@ -148,10 +156,16 @@ impl View {
             Selector::Stream(id) => Content::Stream(stream::by_id(&*feed, *id)?),
             Selector::Named(label) => Content::Stream(stream::by_label(&*feed, label)?),
             selector => match bounded::commit_range(&*feed, selector, clock)? {
-                Some(range) => Content::Space(range),
+                Some(range) => {
+                    bounded::check_whole(&*feed, range)?;
+                    Content::Space(range)
+                }
                 None => unreachable!("{selector:?} is a selector over feed space"),
             },
         };
+        if let Content::Stream(StreamReading::Sealed(commit)) = &content {
+            bounded::check_whole(&*feed, one(*commit))?;
+        }
         Ok(View { feed, content })
     }
 
@@ -174,8 +188,8 @@ impl View {
             Content::CommitLog | Content::StreamLog | Content::Seal if partition.0 > 0 => {
                 Err(ViewReadError::NoPartition { partition })
             }
-            Content::CommitLog => Ok(Bounds { start: 0, end: self.feed.commits().0 }),
-            Content::StreamLog => Ok(Bounds { start: 0, end: self.feed.events() }),
+            Content::CommitLog => Ok(Bounds { start: self.feed.history().manifest.0, end: self.feed.commits().0 }),
+            Content::StreamLog => Ok(Bounds { start: self.feed.history().event, end: self.feed.events() }),
             Content::Seal => Ok(Bounds { start: self.feed.commits().0, end: self.feed.commits().0 }),
             Content::Plain => Ok(plain::bounds(self.ends(partition)?)),
             Content::Space(range) => Ok(bounds_of(self.stretch(*range, partition)?)),
@@ -185,6 +199,23 @@ impl View {
 
     /// Whole batches from the one that holds `from` on.
     pub fn read(
+        &self,
+        partition: PartitionId,
+        from: i64,
+        budget: Budget,
+        isolation: Isolation,
+    ) -> Result<(Bounds, Reading), ViewReadError> {
+        self.read_once(partition, from, budget, isolation).or_else(|error| {
+            // What was looked for may have been deleted since the bounds were asked.
+            let bounds = self.bounds(partition, isolation)?;
+            match from < bounds.start {
+                true => Err(ViewReadError::OutOfRange { offset: from, bounds }),
+                false => Err(error),
+            }
+        })
+    }
+
+    fn read_once(
         &self,
         partition: PartitionId,
         from: i64,
@@ -275,13 +306,13 @@ impl View {
         time: Timestamp,
     ) -> Result<Option<Found>, ViewReadError> {
         let history = self.feed.files().commits();
-        let commit = history.first_sealed_from(time, self.feed.commits())?.max(first);
+        let commit = history.first_sealed_from(time, self.feed.history().manifest, self.feed.commits())?.max(first);
         let files = self.files(partition)?;
         // The commit may hold nothing in this partition: then the next one that does.
-        let start = files.runs().base_of(commit, stretch.end)?;
+        let start = files.runs().base_of(self.ends(partition)?.first_run, commit, stretch.end)?.max(stretch.start);
         let Some(row) = stretch.run_at(&files, start.0 - stretch.shift)? else { return Ok(None) };
         let timestamp = history.row(row.commit)?.sealed;
-        Ok(Some(Found { offset: row.feed_base.0 - stretch.shift, timestamp }))
+        Ok(Some(Found { offset: row.feed_base.max(stretch.start).0 - stretch.shift, timestamp }))
     }
 
     /// Where reading may start: on following views a position up to the feed's end is valid (SEMANTICS 5.4).
@@ -301,7 +332,10 @@ impl View {
         let ends = self.ends(partition)?;
         match reading {
             StreamReading::Open(_) if isolation == Isolation::ReadCommitted => Ok(Bounds { start: 0, end: 0 }),
-            StreamReading::Open(open) => Ok(Bounds { start: 0, end: stream::open_len(open, partition, ends) }),
+            StreamReading::Open(open) => Ok(Bounds {
+                start: stream::open_start(open, partition, ends),
+                end: stream::open_len(open, partition, ends),
+            }),
             StreamReading::Sealed(commit) => Ok(bounds_of(self.stretch(one(*commit), partition)?.counted_from_zero())),
         }
     }
@@ -323,8 +357,13 @@ impl View {
     }
 
     fn stretch(&self, range: CommitRange, partition: PartitionId) -> Result<Stretch, ViewReadError> {
-        let feed_end = self.ends(partition)?.feed_end;
-        Ok(Stretch::of_commits(&*self.files(partition)?, range.first, range.end, feed_end)?)
+        let ends = self.ends(partition)?;
+        let stretch = Stretch::of_commits(&*self.files(partition)?, range.first, range.end, ends)?;
+        if range.end.is_none() {
+            return Ok(stretch.from(ends.feed_start));
+        }
+        bounded::check_stretch(&*self.feed, range, partition, stretch)?;
+        Ok(stretch)
     }
 
     fn ends(&self, partition: PartitionId) -> Result<PartitionEnds, ViewReadError> {

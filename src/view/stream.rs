@@ -23,8 +23,10 @@ pub(super) fn by_id(feed: &dyn Published, id: StreamId) -> Result<StreamReading,
     if let Some(open) = feed.open_stream(id) {
         return Ok(StreamReading::Open(open));
     }
-    match feed.files().commits().of_stream(id, feed.commits())? {
+    let start = feed.history();
+    match feed.files().commits().of_stream(id, start.manifest, feed.commits())? {
         Some(row) => Ok(StreamReading::Sealed(row.commit)),
+        None if start.manifest > CommitNumber(0) => Err(ViewError::StreamGone { stream: id, oldest: start.manifest }),
         None => Err(ViewError::NeverSealed { stream: id }),
     }
 }
@@ -43,7 +45,7 @@ pub(super) fn by_label(feed: &dyn Published, label: &str) -> Result<StreamReadin
 fn newest_sealed(feed: &dyn Published, label: &str) -> Result<Option<CommitNumber>, ViewError> {
     let history = feed.files().commits();
     let mut end = feed.commits();
-    while let Some(row) = history.newest_with_label(label_hash(label), end)? {
+    while let Some(row) = history.newest_with_label(label_hash(label), feed.history().manifest, end)? {
         // Labels may share a hash: the manifest decides.
         if history::label_of(feed, row.commit)?.as_deref() == Some(label) {
             return Ok(Some(row.commit));
@@ -51,6 +53,12 @@ fn newest_sealed(feed: &dyn Published, label: &str) -> Result<Option<CommitNumbe
         end = row.commit;
     }
     Ok(None)
+}
+
+/// How many records of the open stream were deleted from the partition.
+pub(super) fn open_start(open: &OpenStreamReading, partition: PartitionId, ends: PartitionEnds) -> i64 {
+    let deleted = |e: &Extent| (ends.log_start.0 - e.base.0).clamp(0, e.count);
+    open.extents(partition).iter().map(deleted).sum()
 }
 
 /// How many durable records the open stream has in the partition.

@@ -5,12 +5,12 @@
 use kafka_protocol::ResponseError;
 
 use crate::batch::BatchError;
-use crate::broker::ResolveError;
+use crate::broker::{DeleteError, ResolveError};
 use crate::config::server::ServerValueError;
 use crate::config::{AlterError, OverrideError};
 use crate::model::{
     AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError,
-    SequenceError,
+    SequenceError, TrimError,
 };
 use crate::view::{ViewError, ViewReadError};
 
@@ -94,8 +94,26 @@ fn of_view(error: &ViewError) -> ResponseError {
         | ViewError::FloorNeeded { .. }
         | ViewError::NotOpenYet { .. }
         | ViewError::LabelUnknown { .. } => ResponseError::LeaderNotAvailable,
-        ViewError::NeverSealed { .. } | ViewError::ModeNotBuilt { .. } => ResponseError::InvalidTopicException,
+        ViewError::NeverSealed { .. }
+        | ViewError::CommitsDropped { .. }
+        | ViewError::RecordsDeleted { .. }
+        | ViewError::StreamGone { .. }
+        | ViewError::ModeNotBuilt { .. } => ResponseError::InvalidTopicException,
         ViewError::BadBatch { .. } | ViewError::Read(_) => ResponseError::KafkaStorageError,
+    }
+}
+
+pub fn of_trim(error: &DeleteError) -> ResponseError {
+    match error {
+        DeleteError::Trim(TrimError::AboveEnd { .. } | TrimError::AboveCommits { .. }) => {
+            ResponseError::OffsetOutOfRange
+        }
+        DeleteError::Trim(TrimError::UnknownFeed { .. } | TrimError::UnknownPartition { .. }) => {
+            ResponseError::UnknownTopicOrPartition
+        }
+        // Asked again when the seal is durable; a client does not get to see it.
+        DeleteError::Trim(TrimError::Behind) => ResponseError::RequestTimedOut,
+        DeleteError::File(_) | DeleteError::Failed(_) => ResponseError::KafkaStorageError,
     }
 }
 

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use streamstack::batch::{PLACED_HEAD_LEN, placed_head};
-use streamstack::model::{CommitNumber, CommitRow, FeedId, FeedOffset, Offset, PartitionId, RunRow, State, TailWrite};
-use streamstack::store::{PartitionFiles, Store};
+use streamstack::batch::{PLACED_HEAD_LEN, batch_lengths, placed_head};
+use streamstack::model::{
+    CommitNumber, CommitRow, DropCommits, FeedId, FeedOffset, HistoryStart, Offset, PartitionId, PartitionStart,
+    RunRow, SealedPlace, State, TailWrite, Timestamp,
+};
+use streamstack::store::{Commits, PartitionFiles, Store, Streams};
 
 /// Everything that readers can see, by feed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,13 +22,17 @@ struct FeedContents {
     manifests: Vec<Bytes>,
     rows: Vec<CommitRow>,
     events: Vec<Bytes>,
+    start: HistoryStart,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PartitionContents {
-    batches: Vec<Bytes>,
+    /// With the offset at which each ends. Those below the start are kept here all the same.
+    batches: Vec<(i64, Bytes)>,
     end: i64,
     runs: Vec<RunRow>,
+    start: i64,
+    first_run: usize,
 }
 
 impl Contents {
@@ -44,7 +51,7 @@ impl Contents {
                 placed.extend_from_slice(&batch[PLACED_HEAD_LEN..]);
                 let partition = &mut self.feed(*feed).partitions[partition.0 as usize];
                 assert_eq!(partition.end, base_offset.0);
-                partition.batches.push(Bytes::from(placed));
+                partition.batches.push((end_offset.0, Bytes::from(placed)));
                 partition.end = end_offset.0;
             }
             TailWrite::Runs { feed, partition, row, runs } => {
@@ -63,7 +70,50 @@ impl Contents {
                 assert_eq!(feed.events.len() as i64, *event);
                 feed.events.push(batch.clone());
             }
+            TailWrite::Trimmed { feed, start, partitions } => {
+                let feed = self.feed(*feed);
+                feed.start = *start;
+                for log in partitions {
+                    let partition = &mut feed.partitions[log.start.partition.0 as usize];
+                    partition.start = log.start.log.0;
+                    partition.first_run = log.start.run as usize;
+                }
+            }
         }
+    }
+
+    /// Where a log offset lies in feed space.
+    pub fn place(&self, feed: FeedId, partition: PartitionId, below: Offset) -> Option<SealedPlace> {
+        let runs = &self.feeds[&feed].partitions[partition.0 as usize].runs;
+        let last_before = runs.iter().rfind(|run| run.log_base < below).map(|run| run.commit);
+        let run = runs.iter().find(|run| run.log_base.plus(run.count) > below)?;
+        Some(SealedPlace { feed: run.feed_base.plus((below.0 - run.log_base.0).max(0)), last_before })
+    }
+
+    /// The wish to drop the commits below one, the manifests below another and the events below a third.
+    pub fn drop_below(&self, feed: FeedId, commit: i64, manifest: i64, event: i64) -> DropCommits {
+        let contents = &self.feeds[&feed];
+        let dropped = contents.rows[..manifest as usize].last();
+        let start = HistoryStart {
+            commit: CommitNumber(commit),
+            manifest: CommitNumber(manifest),
+            manifest_sealed: dropped.map_or(Timestamp(0), |row| row.sealed),
+            event,
+            whole: CommitNumber(commit),
+        };
+        let partitions = contents.partitions.iter().enumerate().filter_map(|(index, partition)| {
+            let run = partition.runs.partition_point(|run| run.commit.0 < commit);
+            let last = partition.runs[..run].last()?;
+            let (log, feed) = (last.log_base.plus(last.count), last.feed_base.plus(last.count));
+            Some(PartitionStart { partition: PartitionId(index as u32), log, feed, run: run as u64 })
+        });
+        DropCommits { feed, start, partitions: partitions.collect(), now: Timestamp(0) }
+    }
+
+    /// How many commits and how many stream events a feed has had.
+    pub fn lengths(&self, feed: FeedId) -> (i64, i64) {
+        let feed = &self.feeds[&feed];
+        (feed.rows.len() as i64, feed.events.len() as i64)
     }
 
     /// Reads all of a store and holds it against these contents.
@@ -76,15 +126,20 @@ impl Contents {
             }
             let end = CommitNumber(feed.rows.len() as i64);
             assert_eq!(state.feed(*id).unwrap().next_commit(), end);
-            assert_eq!(files.commits().read(CommitNumber(0), end, usize::MAX >> 1).unwrap(), feed.manifests.concat());
-            for row in &feed.rows {
+            let first = feed.start.manifest;
+            let manifests = feed.manifests[first.0 as usize..].concat();
+            assert_eq!(read_commits(files.commits(), first, end), manifests);
+            for row in &feed.rows[first.0 as usize..] {
                 assert_eq!(files.commits().row(row.commit).unwrap(), *row);
-                assert_eq!(files.commits().of_stream(row.stream, end).unwrap(), Some(*row));
+                assert_eq!(files.commits().of_stream(row.stream, first, end).unwrap(), Some(*row));
                 let one = files.commits().read(row.commit, end, 1).unwrap();
                 assert_eq!(one, feed.manifests[row.commit.0 as usize]);
             }
             let num_events = feed.events.len() as i64;
-            assert_eq!(files.streams().read(0, num_events, usize::MAX >> 1).unwrap(), feed.events.concat());
+            assert_eq!(
+                read_events(files.streams(), feed.start.event, num_events),
+                feed.events[feed.start.event as usize..].concat()
+            );
         }
         assert!(state.feeds().all(|feed| self.feeds.contains_key(&feed.id())));
     }
@@ -96,21 +151,50 @@ impl Contents {
 
 impl PartitionContents {
     fn check(&self, files: &PartitionFiles) {
-        assert_eq!(read_log(files, 0, self.end), self.batches.concat());
+        let kept = self.batches.iter().filter(|(end, _)| *end > self.start).map(|(_, batch)| batch.to_vec());
+        assert_eq!(files.start().unwrap().0, self.start);
+        assert_eq!(read_log(files, self.start, self.end), kept.collect::<Vec<_>>().concat());
         let num_runs = self.runs.len() as u64;
         assert_eq!(files.runs().num_rows().unwrap(), num_runs);
-        assert_eq!(files.runs().rows(0, num_runs).unwrap(), self.runs);
+        let first = self.first_run as u64;
+        assert_eq!(files.runs().rows(first, num_runs).unwrap(), self.runs[self.first_run..]);
         let feed_end = self.runs.last().map_or(0, |run| run.feed_base.0 + run.count);
-        let covering = files.runs_covering(FeedOffset(0), FeedOffset(feed_end), usize::MAX >> 1).unwrap();
-        assert_eq!(covering, self.runs);
-        for run in &self.runs {
-            let bytes = read_log(files, run.log_base.0, run.log_base.0 + run.count);
-            assert_eq!(i64::from_be_bytes(bytes[..8].try_into().unwrap()), run.log_base.0);
-            assert_eq!(files.runs_covering(run.feed_base, FeedOffset(feed_end), 1).unwrap(), [*run]);
-            let base = files.runs().base_of(run.commit, FeedOffset(feed_end)).unwrap();
+        let covering = files.runs_covering(first, FeedOffset(0), FeedOffset(feed_end), usize::MAX >> 1).unwrap();
+        assert_eq!(covering, self.runs[self.first_run..]);
+        for run in &self.runs[self.first_run..] {
+            if run.log_base.0 >= self.start {
+                let bytes = read_log(files, run.log_base.0, run.log_base.0 + run.count);
+                assert_eq!(i64::from_be_bytes(bytes[..8].try_into().unwrap()), run.log_base.0);
+            }
+            assert_eq!(files.runs_covering(first, run.feed_base, FeedOffset(feed_end), 1).unwrap(), [*run]);
+            let base = files.runs().base_of(first, run.commit, FeedOffset(feed_end)).unwrap();
             assert!(base <= run.feed_base);
         }
     }
+}
+
+/// All manifests of `[from, end)`, read in pieces.
+fn read_commits(commits: &Commits, from: CommitNumber, end: CommitNumber) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut next = from;
+    while next < end {
+        let piece = commits.read(next, end, 2_000).unwrap();
+        next.0 += batch_lengths(&piece).count() as i64;
+        bytes.extend_from_slice(&piece);
+    }
+    bytes
+}
+
+/// All stream events of `[from, end)`, read in pieces.
+fn read_events(streams: &Streams, from: i64, end: i64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut next = from;
+    while next < end {
+        let piece = streams.read(next, end, 2_000).unwrap();
+        next += batch_lengths(&piece).count() as i64;
+        bytes.extend_from_slice(&piece);
+    }
+    bytes
 }
 
 /// All of `[from, end)` of a log.

@@ -11,7 +11,8 @@ use streamstack::batch::{
 };
 use streamstack::disk::{FaultyDisk, SplitMix};
 use streamstack::model::{
-    Append, Entry, FeedId, FeedSettings, Lsn, PartitionId, Seal, SealReason, SealWish, State, TailWrite, Timestamp,
+    Append, DeleteRecords, Entry, FeedId, FeedSettings, Lsn, Offset, PartitionId, Seal, SealReason, SealWish, State,
+    TailWrite, Timestamp,
 };
 use streamstack::store::{Durability, Opened, Store, StoreError, StoreOptions};
 use uuid::Uuid;
@@ -180,8 +181,34 @@ impl Machine {
                 let overrides = BTreeMap::from([("retention.ms".to_owned(), self.now.to_string())]);
                 self.state.decide_configure(feed, overrides).unwrap().entries
             }
+            11..=14 => self.delete_records(feed),
+            15..=17 => self.drop_commits(feed),
             _ => self.append(feed),
         }
+    }
+
+    fn delete_records(&mut self, feed: FeedId) -> Vec<Entry> {
+        let partition = self.partition_of(feed);
+        let end = self.state.feed(feed).unwrap().partition(partition).unwrap().log_end().0;
+        // Every third deletes all there is, which starts a new segment.
+        let below = if self.random.chance(1, 3) { end } else { self.random.below(end as u64 + 1) as i64 };
+        let below = Offset(below);
+        let sealed = self.contents.place(feed, partition, below);
+        let wish = DeleteRecords { feed, partition, below, sealed, now: Timestamp(self.now) };
+        self.state.decide_delete_records(wish).unwrap().entries
+    }
+
+    fn drop_commits(&mut self, feed: FeedId) -> Vec<Entry> {
+        let (commits, events) = self.contents.lengths(feed);
+        let commit = commits - self.random.below(3).min(commits as u64) as i64;
+        let manifest = self.random.below(commit as u64 + 1) as i64;
+        let event = self.random.below(events as u64 + 1) as i64;
+        self.state.decide_drop_commits(self.contents.drop_below(feed, commit, manifest, event)).unwrap().entries
+    }
+
+    fn partition_of(&mut self, feed: FeedId) -> PartitionId {
+        let num_partitions = self.state.feed(feed).unwrap().partitions().len() as u64;
+        PartitionId(self.random.below(num_partitions) as u32)
     }
 
     fn create(&mut self) -> Vec<Entry> {
@@ -215,8 +242,7 @@ impl Machine {
     }
 
     fn append(&mut self, feed: FeedId) -> Vec<Entry> {
-        let num_partitions = self.state.feed(feed).unwrap().partitions().len() as u64;
-        let partition = PartitionId(self.random.below(num_partitions) as u32);
+        let partition = self.partition_of(feed);
         let mut builder = BatchBuilder::new(0);
         let num_records = 1 + self.random.below(5);
         let seals = self.random.chance(1, 12);

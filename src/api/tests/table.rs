@@ -7,6 +7,7 @@ use kafka_protocol::messages::create_acls_request::AclCreation;
 use kafka_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use kafka_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use kafka_protocol::messages::delete_acls_request::DeleteAclsFilter;
+use kafka_protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
 use kafka_protocol::messages::delete_topics_request::DeleteTopicState;
 use kafka_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use kafka_protocol::messages::describe_producers_request::TopicRequest;
@@ -16,12 +17,12 @@ use kafka_protocol::messages::offset_for_leader_epoch_request::{OffsetForLeaderP
 use kafka_protocol::messages::update_features_request::FeatureUpdateKey;
 use kafka_protocol::messages::{
     AlterConfigsRequest, AlterPartitionReassignmentsRequest, ApiVersionsRequest, CreateAclsRequest,
-    CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest, DescribeAclsRequest,
-    DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest, DescribeLogDirsRequest,
-    DescribeProducersRequest, DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest,
-    FetchRequest, FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
-    ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest,
-    OffsetForLeaderEpochRequest, ProducerId, UpdateFeaturesRequest,
+    CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteRecordsRequest, DeleteTopicsRequest,
+    DescribeAclsRequest, DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest,
+    DescribeLogDirsRequest, DescribeProducersRequest, DescribeTopicPartitionsRequest,
+    DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest, FindCoordinatorRequest,
+    IncrementalAlterConfigsRequest, InitProducerIdRequest, ListConfigResourcesRequest, ListOffsetsRequest,
+    ListPartitionReassignmentsRequest, MetadataRequest, OffsetForLeaderEpochRequest, ProducerId, UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -69,6 +70,12 @@ async fn every_version_is_answered_in_its_own_layout() {
         6.. => DeleteTopicsRequest::default()
             .with_topics(vec![DeleteTopicState::default().with_name(Some(topic_name("orders")))]),
         _ => DeleteTopicsRequest::default().with_topic_names(vec![topic_name("orders")]),
+    })
+    .await;
+    in_every_version(|_| {
+        let partition = DeleteRecordsPartition::default().with_offset(-1);
+        let topic = DeleteRecordsTopic::default().with_name(topic_name("orders")).with_partitions(vec![partition]);
+        DeleteRecordsRequest::default().with_topics(vec![topic])
     })
     .await;
     in_every_version(|_| InitProducerIdRequest::default().with_transactional_id(None)).await;

@@ -39,6 +39,7 @@ impl Feed {
 
     fn publish(&mut self, at: Timestamp, sealed: &StreamSealed, stream: OpenStream, writes: &mut Vec<TailWrite>) {
         let commit = self.next_commit;
+        self.trim_with_seal(commit, &stream, writes);
         let partitions = self.place_parts(commit, &stream, writes);
         let label = stream.label.clone().or_else(|| sealed.label.clone());
         let (records, bytes) = (stream.records, stream.bytes);

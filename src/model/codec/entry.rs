@@ -3,10 +3,12 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::value::RawValue;
 
-use super::super::entry::{Appended, Entry, FeedCreated, SealProducer, SealReason, Sealed, StreamSealed};
-use super::super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
+use super::super::entry::{
+    Appended, Entry, FeedCreated, PartitionStart, SealProducer, SealReason, Sealed, StreamSealed, Trimmed,
+};
+use super::super::ids::{FeedId, FeedOffset, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 use super::CodecError;
-use super::fields::{Reader, put_count, put_map, put_option, put_text};
+use super::fields::{Reader, put_count, put_history, put_map, put_option, put_text, read_history};
 use crate::batch::{BatchHeader, PLACED_HEAD_LEN, placed_head};
 
 /// Kind, version and length.
@@ -25,6 +27,7 @@ const PRODUCERS_FORGOTTEN: u8 = 7;
 const APPENDED: u8 = 8;
 const SEALED: u8 = 9;
 const TIME_FLOOR: u8 = 10;
+const TRIMMED: u8 = 11;
 
 /// Puts the entry's head, its length still to be filled in, and its fields, but for the tail, which is returned.
 pub(super) fn put(out: &mut BytesMut, entry: &Entry) -> Bytes {
@@ -57,6 +60,7 @@ pub(super) fn put(out: &mut BytesMut, entry: &Entry) -> Bytes {
         Entry::Appended(appended) => return put_appended(out, appended),
         Entry::Sealed(sealed) => put_sealed(out, sealed),
         Entry::TimeFloor { at } => out.put_i64(at.0),
+        Entry::Trimmed(trimmed) => put_trimmed(out, trimmed),
     }
     Bytes::new()
 }
@@ -67,7 +71,7 @@ pub(super) fn read(reader: &mut Reader) -> Result<Entry, CodecError> {
     let (kind, version) = (reader.u8("an entry's kind")?, reader.u8("an entry's version")?);
     let len = reader.u32("an entry's length")? as usize;
     let mut fields = reader.part(len, "an entry")?;
-    if !(FEED_CREATED..=TIME_FLOOR).contains(&kind) {
+    if !(FEED_CREATED..=TRIMMED).contains(&kind) {
         return Err(CodecError::Kind { at, kind });
     }
     if version != VERSION {
@@ -90,6 +94,7 @@ fn kind(entry: &Entry) -> u8 {
         Entry::Appended(_) => APPENDED,
         Entry::Sealed(_) => SEALED,
         Entry::TimeFloor { .. } => TIME_FLOOR,
+        Entry::Trimmed(_) => TRIMMED,
     }
 }
 
@@ -111,6 +116,7 @@ fn read_fields(kind: u8, r: &mut Reader) -> Result<Entry, CodecError> {
         APPENDED => Entry::Appended(read_appended(r)?),
         SEALED => Entry::Sealed(read_sealed(r)?),
         TIME_FLOOR => Entry::TimeFloor { at: time(r)? },
+        TRIMMED => Entry::Trimmed(read_trimmed(r)?),
         _ => return Err(CodecError::Kind { at: r.at(), kind }),
     })
 }
@@ -227,6 +233,35 @@ fn read_seal_producer(r: &mut Reader, what: &'static str) -> Result<SealProducer
         0 => Err(CodecError::Value { at: r.at(), what: "a number of seals", found: 0 }),
         _ => Ok(producer),
     }
+}
+
+fn put_trimmed(out: &mut BytesMut, trimmed: &Trimmed) {
+    out.put_u32(trimmed.feed.0);
+    out.put_i64(trimmed.at.0);
+    put_history(out, &trimmed.start);
+    put_count(out, trimmed.partitions.len());
+    for start in &trimmed.partitions {
+        out.put_u32(start.partition.0);
+        out.put_i64(start.log.0);
+        out.put_i64(start.feed.0);
+        out.put_u64(start.run);
+    }
+}
+
+fn read_trimmed(r: &mut Reader) -> Result<Trimmed, CodecError> {
+    Ok(Trimmed {
+        feed: feed(r)?,
+        at: time(r)?,
+        start: read_history(r)?,
+        partitions: r.list("partitions", |r| {
+            Ok(PartitionStart {
+                partition: PartitionId(r.u32("a partition")?),
+                log: Offset(r.i64("an offset")?),
+                feed: FeedOffset(r.i64("a feed offset")?),
+                run: r.u64("a run")?,
+            })
+        })?,
+    })
 }
 
 fn reason_number(reason: SealReason) -> u8 {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use bytes::{Buf, BufMut, Bytes};
 use uuid::Uuid;
 
+use super::super::feed::HistoryStart;
+use super::super::ids::{CommitNumber, Timestamp};
 use super::CodecError;
 
 /// Takes fields from bytes, and knows at which byte it is.
@@ -154,4 +156,22 @@ pub(super) fn put_map(out: &mut impl BufMut, map: &BTreeMap<String, String>) {
 
 pub(super) fn put_count(out: &mut impl BufMut, count: usize) {
     out.put_u32(u32::try_from(count).expect("what is counted here is bounded far below 2^32"));
+}
+
+pub(super) fn put_history(out: &mut impl BufMut, start: &HistoryStart) {
+    out.put_i64(start.commit.0);
+    out.put_i64(start.manifest.0);
+    out.put_i64(start.manifest_sealed.0);
+    out.put_i64(start.event);
+    out.put_i64(start.whole.0);
+}
+
+pub(super) fn read_history(r: &mut Reader) -> Result<HistoryStart, CodecError> {
+    Ok(HistoryStart {
+        commit: CommitNumber(r.i64("a commit")?),
+        manifest: CommitNumber(r.i64("a commit")?),
+        manifest_sealed: Timestamp(r.i64("a time")?),
+        event: r.i64("an event")?,
+        whole: CommitNumber(r.i64("a commit")?),
+    })
 }

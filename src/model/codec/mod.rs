@@ -26,7 +26,7 @@ pub enum CodecError {
     Short { at: usize, what: &'static str },
     #[error("byte {at}: no entry has kind {kind}")]
     Kind { at: usize, kind: u8 },
-    #[error("byte {at}: version {version} of {what} is not known to this program; a newer one wrote it")]
+    #[error("byte {at}: version {version} of {what} is not one that this program reads; use the one that wrote it")]
     Version { at: usize, what: &'static str, version: u8 },
     #[error("byte {at}: {what} cannot be {found}")]
     Value { at: usize, what: &'static str, found: i64 },

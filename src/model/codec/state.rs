@@ -8,12 +8,12 @@ use super::super::producers::{KnownBatch, Producer, Producers};
 use super::super::state::{Overrides, State};
 use super::super::stream::{AppendSpan, Extent, OpenStream, StreamPart};
 use super::CodecError;
-use super::fields::{Reader, put_count, put_map, put_option, put_text};
+use super::fields::{Reader, put_count, put_history, put_map, put_option, put_text, read_history};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// About what an idle partition takes, so that room is made once.
-const PARTITION_BYTES: usize = 64;
+const PARTITION_BYTES: usize = 80;
 
 impl State {
     /// The state as bytes, for [`State::decode`].
@@ -80,6 +80,7 @@ fn put_feed(out: &mut Vec<u8>, feed: &Feed) {
     out.put_u64(feed.commits_bytes);
     out.put_u64(feed.streams.bytes);
     out.put_i64(feed.streams.next);
+    put_history(out, &feed.history);
     put_producers(out, &feed.seal_producers);
     put_count(out, feed.partitions.len());
     for partition in &feed.partitions {
@@ -102,6 +103,7 @@ fn read_feed(r: &mut Reader) -> Result<Feed, CodecError> {
     feed.last_sealed_at = time(r)?;
     feed.commits_bytes = r.u64("the commits' length")?;
     feed.streams = EventLog { bytes: r.u64("the events' length")?, next: r.i64("the next event")? };
+    feed.history = read_history(r)?;
     feed.seal_producers = read_producers(r)?;
     feed.partitions = r.list("partitions", read_partition)?;
     feed.implicit = r.option("a stream", Reader::i64)?.map(StreamId);
@@ -119,7 +121,9 @@ fn put_partition(out: &mut Vec<u8>, partition: &Partition) {
     out.put_i64(partition.segment.base.0);
     out.put_u64(partition.segment.bytes);
     out.put_i64(partition.segment.first_at.0);
+    out.put_i64(partition.feed_start.0);
     out.put_i64(partition.feed_end.0);
+    out.put_u64(partition.first_run);
     out.put_u64(partition.num_runs);
     put_producers(out, &partition.producers);
 }
@@ -129,7 +133,9 @@ fn read_partition(r: &mut Reader) -> Result<Partition, CodecError> {
         log_start: offset(r)?,
         log_end: offset(r)?,
         segment: Segment { base: offset(r)?, bytes: r.u64("a segment's length")?, first_at: time(r)? },
+        feed_start: FeedOffset(r.i64("a feed offset")?),
         feed_end: FeedOffset(r.i64("a feed offset")?),
+        first_run: r.u64("a number of runs")?,
         num_runs: r.u64("a number of runs")?,
         producers: read_producers(r)?,
     })

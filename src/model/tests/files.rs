@@ -15,6 +15,7 @@ pub struct FeedFiles {
     pub partitions: Vec<PartitionFiles>,
     pub commits: Vec<(CommitRow, Manifest)>,
     pub events: Vec<StreamEvent>,
+    pub start: HistoryStart,
     commits_bytes: u64,
     events_bytes: u64,
 }
@@ -24,6 +25,8 @@ pub struct PartitionFiles {
     /// Values by offset.
     pub log: Vec<String>,
     pub runs: Vec<RunRow>,
+    /// Where log, feed space and runs begin; what lies below is kept here all the same.
+    pub start: Option<PartitionStart>,
     segment: Offset,
     position: u64,
     pub num_segments: usize,
@@ -61,6 +64,21 @@ impl Files {
                 assert_eq!(told.at, at.0);
                 feed.events.push(told);
                 feed.events_bytes += batch.len() as u64;
+            }
+            TailWrite::Trimmed { feed, start, partitions } => self.trim(*feed, *start, partitions),
+        }
+    }
+
+    fn trim(&mut self, feed: FeedId, start: HistoryStart, partitions: &[TrimmedLog]) {
+        self.of(feed).start = start;
+        for TrimmedLog { start, emptied } in partitions {
+            let partition = self.partition(feed, start.partition);
+            let before = partition.start.map_or((Offset(0), FeedOffset(0), 0), |s| (s.log, s.feed, s.run));
+            assert!(before.0 <= start.log && before.1 <= start.feed && before.2 <= start.run, "{before:?} {start:?}");
+            assert_eq!(*emptied, start.log.0 == partition.log.len() as i64);
+            partition.start = Some(*start);
+            if *emptied {
+                (partition.segment, partition.position) = (start.log, 0);
             }
         }
     }

@@ -45,6 +45,18 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         overrides: overrides.clone(),
         at,
     };
+    let trimmed = Trimmed {
+        feed,
+        at,
+        start: HistoryStart {
+            commit: CommitNumber(9),
+            manifest: CommitNumber(7),
+            manifest_sealed: at,
+            event: 15,
+            whole: CommitNumber(11),
+        },
+        partitions: vec![PartitionStart { partition: PartitionId(2), log: Offset(40), feed: FeedOffset(30), run: 5 }],
+    };
     vec![
         ("feed_created", Entry::FeedCreated(created)),
         ("feed_deleted", Entry::FeedDeleted { feed, at }),
@@ -59,6 +71,7 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         ("appended_plain", Entry::Appended(Appended { label: None, roll: false, ..appended })),
         ("sealed", Entry::Sealed(Sealed { at, streams: vec![full, bare] })),
         ("time_floor", Entry::TimeFloor { at }),
+        ("trimmed", Entry::Trimmed(trimmed)),
     ]
 }
 
@@ -84,6 +97,11 @@ pub fn sample_state() -> State {
     let decision = machine.state.decide_open_producer();
     machine.take(decision);
     let decision = machine.state.decide_time_floor(Timestamp(123_456));
+    machine.take(decision);
+    machine.append_to(FeedId(1), PartitionId(0), plain(&["x", "y"])).unwrap();
+    let wish =
+        DeleteRecords { feed: FeedId(1), partition: PartitionId(0), below: Offset(1), sealed: None, now: machine.now };
+    let decision = machine.state.decide_delete_records(wish).unwrap();
     machine.take(decision);
     machine.state
 }
@@ -114,6 +132,7 @@ fn golden(name: &str) -> String {
         "appended_plain" => include_str!("../../../tests/golden/entries/appended_plain.hex"),
         "sealed" => include_str!("../../../tests/golden/entries/sealed.hex"),
         "time_floor" => include_str!("../../../tests/golden/entries/time_floor.hex"),
+        "trimmed" => include_str!("../../../tests/golden/entries/trimmed.hex"),
         "state" => include_str!("../../../tests/golden/entries/state.hex"),
         _ => panic!("no golden file {name}.hex"),
     };

@@ -19,6 +19,8 @@ pub struct OracleFeed {
     pub partitions: Vec<OraclePartition>,
     pub open: Option<OracleStream>,
     pub commits: Vec<OracleCommit>,
+    /// Commits, and manifests, below were dropped.
+    pub dropped: (i64, i64),
     streams: i64,
 }
 
@@ -26,6 +28,8 @@ pub struct OracleFeed {
 pub struct OraclePartition {
     pub log: Vec<String>,
     pub feed: Vec<String>,
+    /// Records of the log below were deleted.
+    pub start: i64,
 }
 
 /// Its values by partition, in append order.
@@ -100,6 +104,19 @@ impl Oracle {
         }
     }
 
+    /// Drops commits with their records, and manifests.
+    pub fn drop_commits(&mut self, feed: FeedId, commit: i64, manifest: i64) {
+        let feed = self.feeds.get_mut(&feed).unwrap();
+        feed.dropped = (feed.dropped.0.max(commit), feed.dropped.1.max(manifest));
+        for (index, partition) in feed.partitions.iter_mut().enumerate() {
+            let dropped = feed.commits[..commit as usize].iter();
+            let records: usize =
+                dropped.filter_map(|commit| commit.stream.values.get(&(index as u32))).map(Vec::len).sum();
+            // All streams are implicit ones, so that sealed records are the first ones of the log.
+            partition.start = partition.start.max(records as i64);
+        }
+    }
+
     /// Compares all that is written and all that is open.
     pub fn compare(&self, state: &State, files: &Files) {
         assert_eq!(files.ids(), self.feeds.keys().copied().collect::<Vec<_>>());
@@ -153,12 +170,23 @@ impl OracleFeed {
             assert_eq!(files.feed_space(), expected.feed);
             assert_eq!(partition.log_end().0, expected.log.len() as i64);
             assert_eq!(partition.feed_end().0, expected.feed.len() as i64);
+            assert_eq!(partition.log_start().0, expected.start);
+            assert_eq!(partition.feed_start().0, expected.start.min(expected.feed.len() as i64));
+            let (first, dropped) = (partition.first_run() as usize, feed.history().commit);
+            assert!(files.runs[..first].iter().all(|run| run.commit < dropped));
+            assert!(files.runs[first..].iter().all(|run| run.commit >= dropped));
         }
         assert_eq!(files.commits.len(), self.commits.len());
         for (commit, (row, manifest)) in self.commits.iter().zip(&files.commits) {
             commit.compare(row, manifest);
         }
         assert_eq!(files.events.len() as i64, self.streams + self.commits.len() as i64);
+        assert_eq!((feed.history().commit.0, feed.history().manifest.0), self.dropped);
+        assert_eq!(feed.history(), files.start);
+        for commit in &self.commits[self.commits.len().min(feed.history().whole.0 as usize)..] {
+            let lost = |(index, base): (&u32, &i64)| *base < self.partitions[*index as usize].start;
+            assert!(!commit.bases.iter().any(lost), "a commit that is called whole has lost records");
+        }
         let open = feed.open_stream().map(|stream| {
             let values = |partition: PartitionId| {
                 let log = &files.partitions[partition.0 as usize].log;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::files::{Files, placed};
 use super::oracle::{Clients, Oracle, OracleFeed, Produced, Sent};
+use super::trim::{drop_below, place_of};
 use super::*;
 use crate::disk::SplitMix;
 
@@ -79,8 +80,10 @@ impl Walk {
             88..=89 => self.add_partitions(),
             90 => self.configure(),
             91 => self.raise_floor(),
-            92..=93 => self.change_settings(),
-            94..=95 => self.restart(),
+            92 => self.change_settings(),
+            93 => self.restart(),
+            94 => self.drop_commits(),
+            95 => self.delete_records(),
             _ => self.flush(),
         }
     }
@@ -95,6 +98,46 @@ impl Walk {
         let produced = Produced { partition, values: &values, bytes, label, seal };
         let base = self.oracle.append(feed, produced, &self.settings, self.now);
         assert_eq!((outcome.base_offset, outcome.duplicate), (Offset(base), false));
+    }
+
+    fn delete_records(&mut self) {
+        let Some((feed, partition)) = self.any_partition() else { return };
+        let runs = &self.files.feed(feed).partitions[partition as usize].runs;
+        let expected = &mut self.oracle.feeds.get_mut(&feed).unwrap().partitions[partition as usize];
+        let (end, sealed_end) = (expected.log.len() as i64, expected.feed.len() as i64);
+        let below = self.random.below(end as u64 + 2) as i64;
+        let looked = self.random.chance(3, 4);
+        let sealed = place_of(runs, Offset(below)).filter(|_| looked);
+        let wish = DeleteRecords {
+            feed,
+            partition: PartitionId(partition),
+            below: Offset(below),
+            sealed,
+            now: Timestamp(self.now),
+        };
+        match self.state.decide_delete_records(wish) {
+            Ok(decision) => {
+                expected.start = expected.start.max(below);
+                let start = expected.start;
+                assert_eq!(self.take(decision), Offset(start));
+            }
+            Err(TrimError::Behind) => assert!(!looked && below < sealed_end),
+            Err(error) => {
+                assert_eq!(error, TrimError::AboveEnd { below: Offset(below), end: Offset(end) });
+                assert!(below > end);
+            }
+        }
+    }
+
+    fn drop_commits(&mut self) {
+        let Some((feed, _)) = self.any_partition() else { return };
+        let commits = self.oracle.feeds[&feed].commits.len() as u64;
+        let commit = self.random.below(commits + 1) as i64;
+        let manifest = self.random.below(commit as u64 + 1) as i64;
+        let wish = drop_below(feed, self.files.feed(feed), CommitNumber(commit), CommitNumber(manifest));
+        let decision = self.state.decide_drop_commits(wish).unwrap();
+        self.take(decision);
+        self.oracle.drop_commits(feed, commit, manifest);
     }
 
     fn append_by_client(&mut self) {

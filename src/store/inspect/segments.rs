@@ -28,9 +28,13 @@ pub fn inspect(feed: &Feed<'_>, partition: u32, ends: &PartitionEnds, selection:
     let logs = names.iter().filter(|name| name.ends_with(".log"));
     let mut bases: Vec<Offset> = logs.filter_map(|name| base_of(name)).collect();
     bases.retain(|base| *base < ends.log.segment);
-    if ends.log.position > 0 {
-        bases.push(ends.log.segment);
+    match ends.log.position {
+        // Nothing is left; what is still there waits to be removed.
+        0 => bases.clear(),
+        _ => bases.push(ends.log.segment),
     }
+    let num_below = bases.iter().skip(1).take_while(|next| **next <= ends.start).count();
+    bases.drain(..num_below);
     for base in bases {
         let known = if base == ends.log.segment { ends.log.position } else { 1 };
         let path = folder.join(format!("{:020}.log", base.0));
@@ -48,7 +52,7 @@ pub fn inspect(feed: &Feed<'_>, partition: u32, ends: &PartitionEnds, selection:
         }
     }
     let item = Item::new(Kind::Runs, &folder.join("feed.runs"), 0).fact("feed", feed.id.0).fact("partition", partition);
-    sink(check_runs(feed, folder.join("feed.runs"), ends.num_runs, &seen, item));
+    sink(check_runs(feed, folder.join("feed.runs"), ends, &seen, item));
 }
 
 #[expect(clippy::too_many_arguments, reason = "one call; each is a different thing")]
@@ -144,10 +148,11 @@ fn index(feed: &Feed<'_>, plain: &Plain, base: Offset, rebuilt: &Index, starts: 
 }
 
 /// The feed space must be dense, its commits in order, and its runs must lie on whole batches of the log.
-fn check_runs(feed: &Feed<'_>, path: PathBuf, num_rows: u64, seen: &Seen, item: Item) -> Item {
-    let item = item.fact("rows", num_rows);
+fn check_runs(feed: &Feed<'_>, path: PathBuf, ends: &PartitionEnds, seen: &Seen, item: Item) -> Item {
+    let PartitionEnds { first_run, num_runs: num_rows, .. } = *ends;
+    let item = item.fact("rows", num_rows - first_run);
     let bytes = match Plain::known(feed.disk, path.clone(), num_rows * ROW_BYTES) {
-        Ok(Some(plain)) => plain.slice(0, num_rows * ROW_BYTES),
+        Ok(Some(plain)) => plain.slice(first_run * ROW_BYTES, num_rows * ROW_BYTES),
         Ok(None) => return item,
         Err(error) => return item.with(Err(error)),
     };
@@ -155,11 +160,14 @@ fn check_runs(feed: &Feed<'_>, path: PathBuf, num_rows: u64, seen: &Seen, item: 
         Ok(bytes) => bytes,
         Err(error) => return item.with(Err(error)),
     };
-    let (mut end, mut commit) = (0, 0);
-    let starts = |offset: i64| seen.bases.binary_search(&offset).is_ok() || seen.next == Some(Offset(offset));
+    let (mut due, mut commit) = ((first_run == 0).then_some(0), 0);
+    // Of what was deleted, batches may be missing.
+    let starts = |offset: i64| {
+        offset <= ends.start.0 || seen.bases.binary_search(&offset).is_ok() || seen.next == Some(Offset(offset))
+    };
     for (number, row) in runs::decode_all(bytes).enumerate() {
-        let at = number as u64 * ROW_BYTES;
-        let wrong = if row.feed_base.0 != end {
+        let at = (first_run + number as u64) * ROW_BYTES;
+        let wrong = if let Some(end) = due.filter(|due| *due != row.feed_base.0) {
             Some(format!("a run at feed offset {} where {end} is due", row.feed_base))
         } else if row.commit.0 < commit || row.count <= 0 {
             Some(format!("a run of {} records of commit {} after one of commit {commit}", row.count, row.commit))
@@ -171,7 +179,7 @@ fn check_runs(feed: &Feed<'_>, path: PathBuf, num_rows: u64, seen: &Seen, item: 
         if let Some(wrong) = wrong {
             return item.damaged(at, wrong);
         }
-        (end, commit) = (row.end().0, row.commit.0);
+        (due, commit) = (Some(row.end().0), row.commit.0);
     }
-    item.fact("feed_end", end).fact("last_commit", commit)
+    item.fact("feed_end", due.unwrap_or(0)).fact("last_commit", commit)
 }

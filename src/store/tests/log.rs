@@ -130,13 +130,13 @@ fn times_are_found_record_by_record() {
     let partition = fixture.partition();
     for offset in 0..fixture.end.0 {
         for (time, expected) in [(1000 + offset * 10, offset), (1000 + offset * 10 - 3, offset)] {
-            let found = partition.find_time(Timestamp(time), fixture.end, 1 << 20).unwrap().unwrap();
+            let found = partition.find_time(Timestamp(time), Offset(0), fixture.end, 1 << 20).unwrap().unwrap();
             assert_eq!((found.offset.0, found.timestamp.0), (expected, 1000 + expected * 10));
         }
     }
     let last = Timestamp(1000 + (fixture.end.0 - 1) * 10);
-    assert_eq!(partition.find_time(Timestamp(last.0 + 1), fixture.end, 1 << 20).unwrap(), None);
-    assert_eq!(partition.max_timestamp(fixture.end).unwrap(), Some(last));
+    assert_eq!(partition.find_time(Timestamp(last.0 + 1), Offset(0), fixture.end, 1 << 20).unwrap(), None);
+    assert_eq!(partition.max_timestamp(Offset(0), fixture.end).unwrap(), Some(last));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::log::LogEnd;
 use super::shelf::Shelf;
 use crate::batch::{BatchBuilder, NewRecord};
 use crate::disk::FaultyDisk;
-use crate::model::{FeedId, Offset, PartitionId, TailWrite, Timestamp};
+use crate::model::{FeedId, Lsn, Offset, PartitionId, TailWrite, Timestamp};
 
 mod log;
 mod open;
@@ -31,14 +31,15 @@ struct Fixture {
 impl Fixture {
     fn new() -> Fixture {
         let fixture = Fixture::on(FaultyDisk::new(), Offset(0), LogEnd::default());
-        fixture.directory.write(&[TailWrite::FeedCreated { feed: FEED, partitions: 1 }]).unwrap();
+        fixture.directory.write(Lsn(1), &[TailWrite::FeedCreated { feed: FEED, partitions: 1 }]).unwrap();
         fixture
     }
 
     fn on(disk: FaultyDisk, end: Offset, log: LogEnd) -> Fixture {
         let shelf = Shelf::new(Arc::new(disk.clone()), 4, 1_000);
-        let ends = FeedEnds { partitions: vec![PartitionEnds { log, num_runs: 0 }], ..FeedEnds::default() };
-        let directory = Directory::new(shelf, PathBuf::from("/data/feeds"), &BTreeMap::from([(FEED, ends)]));
+        let ends =
+            FeedEnds { partitions: vec![PartitionEnds { log, ..PartitionEnds::default() }], ..FeedEnds::default() };
+        let directory = Directory::new(shelf, PathBuf::from("/data/feeds"), Lsn(0), &BTreeMap::from([(FEED, ends)]));
         Fixture { disk, directory, end, log }
     }
 
@@ -68,7 +69,7 @@ impl Fixture {
             max_timestamp: Timestamp(*timestamps.iter().max().unwrap()),
             batch: batch.clone(),
         };
-        self.directory.write(&[write]).unwrap();
+        self.directory.write(Lsn(1), &[write]).unwrap();
         self.log.position += batch.len() as u64;
         self.end = end_offset;
         batch

@@ -12,15 +12,15 @@ fn runs_are_found_by_feed_offset_and_by_commit() {
     let fixture = Fixture::new();
     let runs = vec![run(1, 0, 0, 10), run(1, 10, 20, 5), run(4, 15, 10, 10), run(5, 25, 25, 1)];
     let write = TailWrite::Runs { feed: FEED, partition: PartitionId(0), row: 0, runs: runs.clone() };
-    fixture.directory.write(&[write]).unwrap();
+    fixture.directory.write(Lsn(1), &[write]).unwrap();
     let partition = fixture.partition();
-    let covering = |from, end, num_max| partition.runs_covering(FeedOffset(from), FeedOffset(end), num_max).unwrap();
+    let covering = |from, end, num_max| partition.runs_covering(0, FeedOffset(from), FeedOffset(end), num_max).unwrap();
     assert_eq!(covering(0, 26, 9), runs);
     assert_eq!(covering(9, 11, 9), runs[..2]);
     assert_eq!(covering(10, 15, 9), runs[1..2]);
     assert_eq!(covering(24, 26, 1), runs[2..3]);
     assert_eq!(covering(26, 26, 9), []);
-    let base_of = |commit, end| partition.runs().base_of(CommitNumber(commit), FeedOffset(end)).unwrap().0;
+    let base_of = |commit, end| partition.runs().base_of(0, CommitNumber(commit), FeedOffset(end)).unwrap().0;
     assert_eq!([0, 1, 2, 4, 5, 6].map(|commit| base_of(commit, 26)), [0, 0, 15, 15, 25, 26]);
     // What is written and not published yet is not there.
     assert_eq!(base_of(5, 25), 25);
@@ -39,7 +39,10 @@ fn commits(fixture: &Fixture) -> Vec<Bytes> {
             sealed: Timestamp(number / 3 * 10),
             label_hash: (number % 7 == 0) as u64 * 5,
         };
-        fixture.directory.write(&[TailWrite::Commit { feed: FEED, position, row, batch: batch.clone() }]).unwrap();
+        fixture
+            .directory
+            .write(Lsn(1), &[TailWrite::Commit { feed: FEED, position, row, batch: batch.clone() }])
+            .unwrap();
         position += batch.len() as u64;
         manifests.push(batch);
     }
@@ -68,11 +71,14 @@ fn commits_are_found_by_time_label_and_stream() {
     commits(&fixture);
     let feed = fixture.directory.feed(FEED).unwrap();
     let end = CommitNumber(98);
-    let from = |time| feed.commits().first_sealed_from(Timestamp(time), end).unwrap().0;
+    let from = |time| feed.commits().first_sealed_from(Timestamp(time), CommitNumber(0), end).unwrap().0;
     assert_eq!([i64::MIN, 0, 1, 10, 11, 320, 1000].map(from), [0, 0, 3, 3, 6, 96, 98]);
-    let named = |hash, end| feed.commits().newest_with_label(hash, CommitNumber(end)).unwrap().map(|row| row.commit.0);
+    let named = |hash, end| {
+        feed.commits().newest_with_label(hash, CommitNumber(0), CommitNumber(end)).unwrap().map(|row| row.commit.0)
+    };
     assert_eq!([named(5, 98), named(5, 91), named(5, 0), named(6, 98)], [Some(91), Some(84), None, None]);
-    let of_stream = |stream| feed.commits().of_stream(StreamId(stream), end).unwrap().map(|row| row.commit.0);
+    let of_stream =
+        |stream| feed.commits().of_stream(StreamId(stream), CommitNumber(0), end).unwrap().map(|row| row.commit.0);
     assert_eq!([of_stream(99), of_stream(50), of_stream(0), of_stream(500)], [Some(0), Some(49), None, None]);
 }
 
@@ -84,7 +90,7 @@ fn stream_events_are_read_by_number_and_time() {
     for event in 0..300_i64 {
         let (at, batch) = (Timestamp(event * 2), batch(event, &[event * 2]));
         let write = TailWrite::StreamEvent { feed: FEED, event, position, at, batch: batch.clone() };
-        fixture.directory.write(&[write]).unwrap();
+        fixture.directory.write(Lsn(1), &[write]).unwrap();
         position += batch.len() as u64;
         events.push(batch);
     }

@@ -1,6 +1,6 @@
 //! Requests that make, change and describe topics and configs.
 
-use super::{INT32, Kind, Schema, array, flag, int8, int16, int32, string, uuid};
+use super::{INT32, Kind, Schema, array, flag, int8, int16, int32, int64, string, uuid};
 
 pub static CREATE_TOPICS: Schema = Schema {
     flexible_since: 5,
@@ -42,6 +42,20 @@ pub static CREATE_PARTITIONS: Schema = Schema {
         ),
         int32("timeout_ms"),
         flag("validate_only"),
+    ],
+};
+
+pub static DELETE_RECORDS: Schema = Schema {
+    flexible_since: 2,
+    fields: &[
+        array(
+            "topics",
+            &Kind::Struct(&[
+                string("name"),
+                array("partitions", &Kind::Struct(&[int32("partition_index"), int64("offset")])),
+            ]),
+        ),
+        int32("timeout_ms"),
     ],
 };
 

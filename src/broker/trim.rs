@@ -1,0 +1,60 @@
+//! Deletions from the front, as clients ask for them.
+
+use super::Broker;
+use super::handles::FeedHandle;
+use crate::model::{DeleteRecords, Offset, PartitionId, SealedPlace, TrimError};
+use crate::store::FileError;
+use crate::view::{PartitionEnds, Published};
+
+/// Why nothing is deleted.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteError {
+    #[error(transparent)]
+    Trim(#[from] TrimError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("the deletion could not be made durable: {0}")]
+    Failed(String),
+}
+
+impl Broker {
+    /// Deletes the records of a partition's log below an offset (none: its durable end), and completes when that is
+    /// durable. The outcome is where the log begins.
+    pub async fn delete_records(
+        &self,
+        feed: &FeedHandle,
+        partition: PartitionId,
+        below: Option<Offset>,
+    ) -> Result<Offset, DeleteError> {
+        loop {
+            let ends = published(feed, partition)?;
+            let below = below.unwrap_or(ends.high_watermark);
+            let sealed = sealed_place(feed, partition, ends, below)?;
+            let wish = DeleteRecords { feed: feed.id, partition, below, sealed, now: self.now() };
+            let decided = self.submit(|state| state.decide_delete_records(wish));
+            self.durable(decided.durable_at).await.map_err(|error| DeleteError::Failed(error.to_string()))?;
+            match decided.value {
+                // The seal that was in the way is durable now, and its runs are there to be looked up.
+                Err(TrimError::Behind) => {}
+                outcome => return Ok(outcome?),
+            }
+        }
+    }
+}
+
+fn published(feed: &FeedHandle, partition: PartitionId) -> Result<PartitionEnds, TrimError> {
+    let unknown = || TrimError::UnknownPartition { partition, partitions: feed.partitions() };
+    Published::partition(feed, partition).ok_or_else(unknown)
+}
+
+fn sealed_place(
+    feed: &FeedHandle,
+    partition: PartitionId,
+    ends: PartitionEnds,
+    below: Offset,
+) -> Result<Option<SealedPlace>, FileError> {
+    match feed.files.partition(partition) {
+        Some(files) => files.runs().place(ends.first_run, below),
+        None => Ok(None),
+    }
+}

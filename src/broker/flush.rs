@@ -36,13 +36,13 @@ pub struct Flush {
     bytes: AtomicU64,
 }
 
-/// A flusher that panics would leave everybody waiting.
+/// Whoever panics while it writes a group would leave all those waiting whose entries are in it.
 struct ToldOnPanic<'a>(&'a Flush);
 
 impl Drop for ToldOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.fail("the flusher thread panicked".into());
+            self.0.fail("a panic while a group was written".into());
         }
     }
 }
@@ -104,7 +104,6 @@ impl Flush {
 
     /// The flusher thread's work, until [`Flush::stop`].
     pub fn run(&self) {
-        let _told = ToldOnPanic(self);
         while self.signal.wait() {
             self.write_open_groups(usize::MAX);
             if self.stopping.load(Ordering::Acquire) {
@@ -151,6 +150,7 @@ impl Flush {
 
     /// True when nothing is left to write.
     fn write_groups(&self, spare: &mut Group, rounds_max: usize) -> bool {
+        let _told = ToldOnPanic(self);
         for _ in 0..rounds_max {
             if self.failure.get().is_some() {
                 return true;

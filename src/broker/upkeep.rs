@@ -50,14 +50,15 @@ fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
 }
 
 async fn look_after_the_disk(broker: &Arc<Broker>) {
-    let broker = broker.clone();
+    let looking = broker.clone();
     // Both may wait for the disk, so neither runs on an async worker.
     let done = tokio::task::spawn_blocking(move || {
-        broker.watch_free_space();
-        broker.mark_idle_journal();
-        broker.checkpoint_if_due();
+        looking.watch_free_space();
+        looking.mark_idle_journal();
+        looking.checkpoint_if_due();
     });
     if let Err(error) = done.await {
-        tracing::error!(%error, "upkeep of the disk ended unexpectedly");
+        // It may have held the journal: what it left half done must not be built upon.
+        broker.flush.fail(format!("upkeep of the disk panicked: {error}"));
     }
 }

@@ -24,6 +24,9 @@ const IN_FLIGHT_MAX: usize = 256;
 /// Bytes asked of the socket at once. A larger frame's buffer grows as its bytes arrive, never ahead of them.
 const READ_LEN: usize = 64 << 10;
 
+/// How long a fetch may go on waiting for records when its client has closed its side.
+const ENDED_WAIT_MAX: Duration = Duration::from_secs(1);
+
 /// Serves one connection to its end.
 pub(super) async fn serve(
     stream: TcpStream,
@@ -112,7 +115,11 @@ impl Connection {
                     if let Err(error) = self.read() {
                         return self.gone(&error);
                     }
+                    if self.ended {
+                        timer.as_mut().reset(Instant::now() + ENDED_WAIT_MAX);
+                    }
                 }
+                Event::Timer if self.ended && self.outbox.is_making() => self.forget_long_poll(),
                 Event::Timer if self.is_idle(&mut timer) => return Ok(()),
                 Event::Timer => {}
                 Event::Stop => {
@@ -122,6 +129,13 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// The client sends no more, and most such clients are gone: nobody waits for records that may come some time.
+    fn forget_long_poll(&mut self) {
+        self.outbox.drop_making();
+        // What stands behind it would be answered in its place.
+        self.inbox.clear();
     }
 
     /// Clients that reset their connection instead of closing it are everyday guests.

@@ -166,7 +166,7 @@ impl Store {
         // An error from here to the trim (no space) leaves things as they are: the next checkpoint starts over.
         self.shelf.tidy_indexes()?;
         let oldest = self.manifests.write(lsn, state)?;
-        let trimmed = lock(&self.journal).trim(oldest).map_err(StoreError::from);
+        let trimmed = self.journal().and_then(|mut journal| Ok(journal.trim(oldest)?));
         self.poison_on_error(trimmed)?;
         self.directory.remove_doomed(oldest);
         self.prepare_spare()
@@ -186,12 +186,12 @@ impl Store {
     /// The journal comes to rest: damage to its last group can then be told from one that was never whole.
     pub fn mark_idle(&self) -> Result<(), StoreError> {
         self.check_whole()?;
-        let marked = lock(&self.journal).mark_idle().map_err(StoreError::from);
+        let marked = self.journal().and_then(|mut journal| Ok(journal.mark_idle()?));
         self.poison_on_error(marked)
     }
 
     fn write_encoded(&self, first: Lsn, count: u32, payload: &[Bytes], writes: &[TailWrite]) -> Result<(), StoreError> {
-        let mut journal = lock(&self.journal);
+        let mut journal = self.journal()?;
         journal.append(first, count, payload)?;
         let folders_change = writes.iter().any(changes_folders);
         if folders_change {
@@ -210,7 +210,7 @@ impl Store {
             // A manifest must not be ahead of the journal: the next start would miss entries between the two.
             self.sync_journal_files()?;
         }
-        let mut journal = lock(&self.journal);
+        let mut journal = self.journal()?;
         assert!(lsn <= journal.next(), "a checkpoint at {lsn} while the journal ends at {}", journal.next());
         if journal.synced() < lsn {
             journal.sync()?;
@@ -230,6 +230,12 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Refused after a panic inside the journal: what it left half done must not be built upon.
+    fn journal(&self) -> Result<MutexGuard<'_, Journal>, StoreError> {
+        let because = || "a panic while the journal was written".to_owned();
+        self.journal.lock().map_err(|_| StoreError::Poisoned { because: because() })
     }
 
     fn check_whole(&self) -> Result<(), StoreError> {

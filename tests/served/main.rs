@@ -1,0 +1,14 @@
+//! A broker behind real sockets on a disk that fails when told: what clients are told of each fault, row by row of
+//! `tests/faults.md`.
+#![allow(clippy::disallowed_methods, reason = "the tests measure how long answers take")]
+
+mod broker;
+mod disk;
+mod fetch;
+mod network;
+mod panics;
+mod peer;
+mod produce;
+mod requests;
+mod sizes;
+mod watched_disk;

@@ -62,6 +62,10 @@ impl Disk for WatchedDisk {
         self.disk.free_bytes(path)
     }
 
+    fn total_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.disk.total_bytes(path)
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Send + Sync>> {
         self.disk.lock(path)
     }

@@ -7,6 +7,7 @@ use kafka_protocol::messages::describe_cluster_response::DescribeClusterBroker;
 use kafka_protocol::messages::{BrokerId, DescribeClusterRequest, DescribeClusterResponse};
 use kafka_protocol::protocol::StrBytes;
 
+use super::about;
 use super::node::{CLUSTER_OPERATIONS, Node, operations};
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
@@ -38,7 +39,8 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Descr
             .with_cluster_authorized_operations(operations(
                 request.include_cluster_authorized_operations,
                 CLUSTER_OPERATIONS,
-            )),
+            ))
+            .with_unknown_tagged_fields(about::answer(broker, &request.unknown_tagged_fields)),
     )
 }
 

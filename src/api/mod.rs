@@ -3,6 +3,7 @@
 //! A new API is a file `<name>.rs` and a row. Its versions come from the message type itself, never from
 //! `ApiKey::valid_versions`, which names versions that the decoder does not know, and from a cap of ours.
 
+mod about;
 mod alter_configs;
 mod alter_partition_reassignments;
 mod api_versions;
@@ -54,6 +55,7 @@ use kafka_protocol::messages::{
 };
 use kafka_protocol::protocol::{Decodable, Message, VersionRange};
 
+pub use self::about::{ABOUT_TAG, About};
 pub use self::reply::{Close, ConnectionInfo, Reply, RequestContext};
 use crate::broker::Broker;
 use crate::metrics;

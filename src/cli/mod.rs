@@ -7,8 +7,10 @@ mod args;
 mod broker_args;
 pub mod client;
 mod commits;
+mod completion;
 mod config;
 mod demo;
+mod doctor;
 mod failure;
 mod feed;
 mod history;
@@ -66,6 +68,10 @@ enum Command {
     Commits(commits::Args),
     /// List and show the streams of a feed, and seal the open one
     Stream(stream::Args),
+    /// Look at a broker from here, or at a data folder, and say what to do
+    Doctor(doctor::Args),
+    /// Print what a shell needs to complete commands and options
+    Completion(completion::Args),
 }
 
 impl Command {
@@ -94,6 +100,8 @@ pub fn main() -> ExitCode {
         Command::Feed(args) => failure::exit_code(feed::run(&args)),
         Command::Commits(args) => failure::exit_code(commits::run(&args)),
         Command::Stream(args) => failure::exit_code(stream::run(&args)),
+        Command::Doctor(args) => failure::exit_code(doctor::run(&args)),
+        Command::Completion(args) => failure::exit_code(completion::run::<Cli>(&args)),
     }
 }
 

@@ -24,7 +24,7 @@ pub use alter::{AlterError, AlterOp, Alteration, alter_broker, alter_topic};
 pub use effective::{
     ConfigSource, ConfigSynonym, ConfigValue, DynamicConfigs, broker_configs, cluster_configs, effective, topic_configs,
 };
-pub use listeners::Listener;
+pub use listeners::{Listener, is_every_interface};
 pub use load::{ConfigErrors, Origin, ServerConfig, Sources};
 pub use settings::{Durability, Settings};
 pub use topic::{OverrideError, check_override, check_overrides};

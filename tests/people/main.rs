@@ -6,6 +6,8 @@
 mod serving;
 
 mod commits;
+mod completion;
+mod doctor;
 mod feeds;
 mod produce;
 mod read;

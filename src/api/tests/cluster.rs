@@ -1,5 +1,6 @@
 //! Metadata, coordinators, the cluster and pages of topics.
 
+use bytes::Bytes;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::describe_topic_partitions_request::{Cursor, TopicRequest};
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
@@ -12,6 +13,7 @@ use kafka_protocol::protocol::StrBytes;
 use uuid::Uuid;
 
 use super::super::metadata::topic_name;
+use super::super::{ABOUT_TAG, About};
 use super::TestBroker;
 use crate::broker::CreateFeed;
 
@@ -127,6 +129,20 @@ async fn the_cluster_is_described_to_those_who_ask_a_broker() {
     assert_eq!(controllers.error_code, ResponseError::MismatchedEndpointType.code());
     let unknown = test.call(2, &DescribeClusterRequest::default().with_endpoint_type(9)).await;
     assert_eq!(unknown.error_code, ResponseError::UnsupportedEndpointType.code());
+}
+
+#[tokio::test]
+async fn only_who_sends_our_field_is_told_of_program_and_clocks() {
+    let test = TestBroker::start();
+    let stock = test.call(2, &DescribeClusterRequest::default()).await;
+    assert!(stock.unknown_tagged_fields.is_empty(), "{:?}", stock.unknown_tagged_fields);
+    let asked = DescribeClusterRequest::default().with_unknown_tagged_field(ABOUT_TAG, Bytes::new());
+    for version in 0..=2 {
+        let answer = test.call(version, &asked).await;
+        let about: About = serde_json::from_slice(&answer.unknown_tagged_fields[&ABOUT_TAG]).unwrap();
+        assert_eq!(about.version, env!("CARGO_PKG_VERSION"));
+        assert_eq!((about.wall_ms, about.steady_ms), (test.broker.wall_now().0, test.broker.now().0));
+    }
 }
 
 /// `topic:first-end` for each topic of a page, and the cursor.

@@ -2,6 +2,7 @@
 //!
 //! It speaks only to the address that it was given and follows no redirections: StreamStack is one broker.
 
+mod about;
 mod admin;
 mod configs;
 mod connection;
@@ -23,6 +24,7 @@ use crate::disk::{Clock, OsClock};
 use connection::Connection;
 pub use versions::Versions;
 
+pub use about::Told;
 pub use admin::{BrokerFacts, ClusterFacts, LogDir, TopicFacts};
 pub use configs::ConfigFacts;
 pub use error::ClientError;

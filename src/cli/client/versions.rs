@@ -28,6 +28,16 @@ impl Versions {
         Ok(Versions(ranges.collect()))
     }
 
+    /// How many requests the broker knows, and in which versions those that carry records.
+    pub fn in_words(&self) -> String {
+        let of = |key: i16, name: &str| match self.0.get(&key) {
+            Some(range) => format!("{name} {} to {}", range.min, range.max),
+            None => format!("no {name}"),
+        };
+        let (produce, fetch) = (of(ProduceRequest::KEY, "Produce"), of(FetchRequest::KEY, "Fetch"));
+        format!("{} kinds of requests, {produce}, {fetch}", self.0.len())
+    }
+
     /// The highest version of a request that both sides speak.
     pub fn pick<R: Request>(&self, address: &str) -> Result<i16, ClientError> {
         let ours = ours::<R>();

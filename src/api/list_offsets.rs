@@ -27,17 +27,17 @@ const EARLIEST_PENDING_UPLOAD: i64 = -6;
 
 /// Answers a ListOffsets in any version that is served.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, body: Bytes) -> Reply {
-    let context = &context.as_version(context.version.min(ListOffsetsRequest::VERSIONS.max));
-    match super::decode(context, body) {
-        Ok(request) => answer_all(broker, context, &request),
+    let layout = context.as_version(context.version.min(ListOffsetsRequest::VERSIONS.max));
+    match super::decode(&layout, body) {
+        Ok(request) => layout.ready(&answer_all(broker, &request, context.version)),
         Err(close) => Reply::Close(close),
     }
 }
 
-fn answer_all(broker: &Broker, context: &RequestContext<'_>, request: &ListOffsetsRequest) -> Reply {
+fn answer_all(broker: &Broker, request: &ListOffsetsRequest, version: i16) -> ListOffsetsResponse {
     let isolation = topic::isolation(request.isolation_level);
-    let topics = request.topics.iter().map(|t| answer_topic(broker, t, isolation, context.version)).collect();
-    context.ready(&ListOffsetsResponse::default().with_topics(topics))
+    let topics = request.topics.iter().map(|t| answer_topic(broker, t, isolation, version)).collect();
+    ListOffsetsResponse::default().with_topics(topics)
 }
 
 fn answer_topic(

@@ -211,3 +211,40 @@ fn a_killed_process_loses_nothing_acknowledged_without_syncs_either() {
     });
     println!("{} crash images recovered in os durability", num_images.into_inner());
 }
+
+#[test]
+fn what_no_sync_secured_is_secured_by_a_start_that_promises_it() {
+    let num_images = AtomicU64::new(0);
+    at_every_operation(Durability::Os, 500..502, 16, |crash, number| {
+        for image in [crash.disk.kill_image(), crash.disk.crash_image(CrashPolicy::Seeded(number))] {
+            let opened = check_image(&image, Durability::Fsync, &crash.ran.points, &crash.told);
+            let lsn = opened.lsn;
+            drop(opened);
+            let lost = image.crash_image(CrashPolicy::DropAll);
+            let again = check_image(&lost, Durability::Fsync, &crash.ran.points, &format!("{}, again", crash.told));
+            assert_eq!(again.lsn, lsn, "{}: the second start comes back elsewhere", crash.told);
+            num_images.fetch_add(2, Ordering::Relaxed);
+        }
+    });
+    println!("{} crash images changed over from os to fsync", num_images.into_inner());
+}
+
+#[test]
+fn a_store_without_syncs_goes_on_and_comes_back_again() {
+    let num_images = AtomicU64::new(0);
+    at_every_operation(Durability::Os, 600..602, 16, |crash, number| {
+        for image in [crash.disk.kill_image(), crash.disk.crash_image(CrashPolicy::Seeded(number))] {
+            let opened = check_image(&image, Durability::Os, &crash.ran.points, &crash.told);
+            let point = crash.ran.points.iter().find(|point| point.lsn == opened.lsn).unwrap();
+            // What was dropped must not come up again under what is written now.
+            let end = go_on(opened, point.contents.clone(), number, 8);
+            let told = format!("{}, after going on", crash.told);
+            check_image(&image.kill_image(), Durability::Os, std::slice::from_ref(&end), &told);
+            // A power loss takes back what it takes, and leaves a store that starts.
+            let lost = image.crash_image(CrashPolicy::Seeded(number));
+            open(&lost, Durability::Os).unwrap_or_else(|error| panic!("{told}: {error}"));
+            num_images.fetch_add(2, Ordering::Relaxed);
+        }
+    });
+    println!("{} crash images in os durability recovered and gone on with", num_images.into_inner());
+}

@@ -77,6 +77,13 @@ impl Directory {
         self.flush(&mut gathered)
     }
 
+    /// What the replay left past the ends of files goes.
+    pub fn end_replay(&self) -> Result<(), FileError> {
+        self.shelf.end_replay()?;
+        let feeds: Vec<_> = self.feeds.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        feeds.iter().try_for_each(|feed| feed.sweep())
+    }
+
     fn write_one(&self, lsn: Lsn, write: &TailWrite, gathered: &mut Gathered) -> Result<(), FileError> {
         match write {
             TailWrite::FeedCreated { feed, partitions } => self.create(*feed, *partitions),

@@ -90,6 +90,12 @@ impl FeedFiles {
         partitions.get(partition.0 as usize).cloned()
     }
 
+    /// See [`Log::sweep`].
+    pub(super) fn sweep(&self) -> Result<(), FileError> {
+        let partitions = self.partitions.read().unwrap_or_else(PoisonError::into_inner).clone();
+        partitions.iter().try_for_each(|partition| partition.log.sweep())
+    }
+
     pub fn num_partitions(&self) -> u32 {
         self.partitions.read().unwrap_or_else(PoisonError::into_inner).len() as u32
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
@@ -49,6 +49,8 @@ pub struct Log {
     folder: PathBuf,
     gone: Arc<AtomicBool>,
     known: RwLock<Known>,
+    /// The folder was read during the replay, and files past the end were left there.
+    unswept: AtomicBool,
 }
 
 struct Known {
@@ -65,7 +67,8 @@ struct Known {
 impl Log {
     /// The log in `folder`; touches nothing.
     pub fn new(shelf: Arc<Shelf>, folder: PathBuf, gone: Arc<AtomicBool>, start: Offset, end: LogEnd) -> Log {
-        Log { shelf, folder, gone, known: RwLock::new(Known { start, end, segments: None, retired: Vec::new() }) }
+        let known = RwLock::new(Known { start, end, segments: None, retired: Vec::new() });
+        Log { shelf, folder, gone, known, unswept: AtomicBool::new(false) }
     }
 
     /// The batches from the one that holds `from` (or, in a gap, the first one after it) to `end`, in at most `bytes_max`
@@ -190,8 +193,25 @@ impl Log {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the folder. What lies past the known end was written by a group that a crash took back, or is written
-    /// again by the replay that runs now: it is removed.
+    /// Removes the files past the end that the replay left.
+    pub fn sweep(&self) -> Result<(), FileError> {
+        if !self.unswept.swap(false, Ordering::AcqRel) || self.gone.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let known = self.read_known();
+        let last = known.segments.iter().flatten().last().or(known.retired.last()).map(|segment| segment.base);
+        let first_past = last.map_or(known.end.segment, |last| last.plus(1));
+        drop(known);
+        for name in self.shelf.disk.list(&self.folder).map_err(FileError::io(&self.folder))? {
+            if base_of(&name).is_some_and(|base| base >= first_past) {
+                self.remove(&name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the folder. What lies past the known end was written by a group that a crash took back: it is removed. During
+    /// a replay it stays until [`Log::sweep`], because the replay may read it.
     fn list(&self, start: Offset, end: LogEnd) -> Result<Vec<Arc<Segment>>, FileError> {
         let names = match self.shelf.disk.list(&self.folder) {
             Ok(names) => names,
@@ -201,8 +221,14 @@ impl Log {
         let mut segments = Vec::new();
         for name in names {
             let Some(base) = base_of(&name) else { continue };
-            if name.ends_with(".tmp") || base > end.segment || (base == end.segment && end.position == 0) {
+            if name.ends_with(".tmp") {
                 self.remove(&name)?;
+            } else if base > end.segment || (base == end.segment && end.position == 0) {
+                if self.shelf.is_replaying() {
+                    self.unswept.store(true, Ordering::Release);
+                } else {
+                    self.remove(&name)?;
+                }
             } else if base < end.segment && name.ends_with(".log") {
                 segments.push(self.segment(base, WHOLE));
             }

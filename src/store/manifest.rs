@@ -89,15 +89,16 @@ impl Manifests {
         self.disk.sync_dir(&self.folder).map_err(FileError::io(&self.folder))
     }
 
-    /// Removes what an interrupted write left.
-    pub fn remove_leftovers(&self) -> Result<(), FileError> {
+    /// Removes what an interrupted write left, and makes the names that are there durable: a process may have ended between
+    /// giving one and syncing it, and the journal is trimmed up to what a manifest says.
+    pub fn settle(&self) -> Result<(), FileError> {
         for name in self.disk.list(&self.folder).map_err(FileError::io(&self.folder))? {
             if name.ends_with(".tmp") {
                 let path = self.folder.join(name);
                 self.disk.remove_file(&path).map_err(FileError::io(&path))?;
             }
         }
-        Ok(())
+        self.disk.sync_dir(&self.folder).map_err(FileError::io(&self.folder))
     }
 }
 

@@ -12,6 +12,8 @@
 //!
 //! All but journal and manifest are tail files: written along with the journal, synced at a checkpoint,
 //! and after a crash written again, from where the manifest says they end, by replaying the journal.
+//! With durability `os`, where an answer waits for no sync, large batches are written to their segments only, first, and
+//! the journal says where they stand and what their checksum is: half the copying, and half the bytes for the disk.
 //!
 //! A folder of a feed appears and vanishes only after the entry that says so is durable, in both
 //! durabilities. So at a start a feed's folder that the state does not know is either one that a
@@ -30,6 +32,7 @@ use journal::{Journal, Spares};
 use manifest::Manifests;
 use shelf::Shelf;
 
+mod bodies;
 mod commits;
 mod directory;
 mod dirty;
@@ -80,6 +83,9 @@ pub struct StoreOptions {
     pub num_open_files_max: usize,
     /// The index of a growing segment is stored each time it covers so many bytes more.
     pub index_save_bytes: u64,
+    /// With durability `os`, batches of at least so many bytes are left out of the journal, whose entries name their
+    /// place in a segment instead.
+    pub apart_bytes_min: usize,
     /// The half of the journal's generations that clients cannot guess; random when none is given.
     pub journal_salt: Option<u32>,
 }
@@ -93,6 +99,7 @@ impl Default for StoreOptions {
             journal_file_bytes: journal::FILE_BYTES_DEFAULT,
             num_open_files_max: 512,
             index_save_bytes: 1 << 20,
+            apart_bytes_min: 1 << 10,
             journal_salt: None,
         }
     }
@@ -103,6 +110,7 @@ pub struct Store {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     durability: Durability,
+    apart_bytes_min: usize,
     meta: Meta,
     shelf: Arc<Shelf>,
     directory: Directory,
@@ -147,11 +155,17 @@ impl Store {
 
     /// Writes a group: its entries to the journal as one frame, and what they put into the tail files. When this
     /// returns the group may be acknowledged: it survives a power loss (`fsync`) or a crash of the process (`os`).
-    /// After an error the store takes nothing more, and the process must stop.
-    pub fn write_group(&self, first: Lsn, entries: &[Entry], writes: &[TailWrite]) -> Result<(), StoreError> {
+    /// After an error the store takes nothing more, and the process must stop. Returns how many bytes went to the journal.
+    pub fn write_group(&self, first: Lsn, entries: &[Entry], writes: &[TailWrite]) -> Result<u64, StoreError> {
         self.check_whole()?;
-        let payload = codec::encode_group(entries);
-        let outcome = self.write_encoded(first, entries.len() as u32, &payload, writes);
+        let outcome = if writes.iter().any(changes_folders) {
+            self.write_folders(first, entries, writes)
+        } else {
+            match self.durability {
+                Durability::Fsync => self.write_synced(first, entries, writes),
+                Durability::Os => self.write_apart(first, entries, writes),
+            }
+        };
         self.poison_on_error(outcome)
     }
 
@@ -186,22 +200,56 @@ impl Store {
     /// The journal comes to rest: damage to its last group can then be told from one that was never whole.
     pub fn mark_idle(&self) -> Result<(), StoreError> {
         self.check_whole()?;
-        let marked = self.journal().and_then(|mut journal| Ok(journal.mark_idle()?));
+        let marked = self.mark_idle_if_still();
         self.poison_on_error(marked)
     }
 
-    fn write_encoded(&self, first: Lsn, count: u32, payload: &[Bytes], writes: &[TailWrite]) -> Result<(), StoreError> {
-        let mut journal = self.journal()?;
-        journal.append(first, count, payload)?;
-        let folders_change = writes.iter().any(changes_folders);
-        if folders_change {
-            journal.sync()?;
+    fn mark_idle_if_still(&self) -> Result<(), StoreError> {
+        let end = self.journal()?.next();
+        if self.durability == Durability::Os {
+            // The mark says that all is durable, the batches that stand apart included.
+            self.shelf.dirty.sync(&*self.disk)?;
         }
-        self.directory.write(first.plus(count.into()), writes)?;
-        if self.durability == Durability::Fsync && !folders_change {
-            journal.sync()?;
+        let mut journal = self.journal()?;
+        if journal.next() == end {
+            journal.mark_idle()?;
         }
         Ok(())
+    }
+
+    fn write_synced(&self, first: Lsn, entries: &[Entry], writes: &[TailWrite]) -> Result<u64, StoreError> {
+        let payload = codec::encode_group(entries);
+        let end = first.plus(entries.len() as u64);
+        let mut journal = self.journal()?;
+        journal.append(first, entries.len() as u32, &payload)?;
+        self.directory.write(end, writes)?;
+        journal.sync()?;
+        Ok(bytes_of(&payload))
+    }
+
+    /// A crash of the process leaves the page cache, so a batch need not be written twice: the segment has it before the
+    /// journal says so. A power loss may take one and leave the other: the journal then ends there.
+    fn write_apart(&self, first: Lsn, entries: &[Entry], writes: &[TailWrite]) -> Result<u64, StoreError> {
+        let payload = codec::encode_group_apart(entries, writes, self.apart_bytes_min);
+        let end = first.plus(entries.len() as u64);
+        let mut journal = self.journal()?;
+        self.directory.write(end, writes)?;
+        journal.append(first, entries.len() as u32, &payload)?;
+        Ok(bytes_of(&payload))
+    }
+
+    /// Folders change only after their entry, and all that comes before it, is durable.
+    fn write_folders(&self, first: Lsn, entries: &[Entry], writes: &[TailWrite]) -> Result<u64, StoreError> {
+        let payload = codec::encode_group(entries);
+        let end = first.plus(entries.len() as u64);
+        let mut journal = self.journal()?;
+        if self.durability == Durability::Os {
+            self.shelf.dirty.sync(&*self.disk)?;
+        }
+        journal.append(first, entries.len() as u32, &payload)?;
+        journal.sync()?;
+        self.directory.write(end, writes)?;
+        Ok(bytes_of(&payload))
     }
 
     fn secure_tails(&self, lsn: Lsn) -> Result<(), StoreError> {
@@ -213,7 +261,11 @@ impl Store {
         let mut journal = self.journal()?;
         assert!(lsn <= journal.next(), "a checkpoint at {lsn} while the journal ends at {}", journal.next());
         if journal.synced() < lsn {
-            journal.sync()?;
+            match self.durability {
+                Durability::Fsync => journal.sync()?,
+                // Groups written since the tails were synced rest on segments that are not.
+                Durability::Os => journal.sync_to(lsn)?,
+            }
         }
         Ok(())
     }
@@ -254,6 +306,10 @@ impl Store {
         }
         outcome
     }
+}
+
+fn bytes_of(parts: &[Bytes]) -> u64 {
+    parts.iter().map(|part| part.len() as u64).sum()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -12,10 +12,11 @@ use bytes::Bytes;
 use crate::disk::{Clock, Disk, OsClock, entropy};
 use crate::model::{Entry, FeedId, Lsn, State, TailWrite, codec};
 
+use super::bodies::{BodyReader, Gap};
 use super::directory::{Directory, WriteError, feed_of};
 use super::ends::ends_of;
 use super::error::{FileError, StoreError};
-use super::journal::{Journal, JournalError, JournalOptions};
+use super::journal::{Durability, Journal, JournalError, JournalOptions, Taken};
 use super::manifest::Manifests;
 use super::meta::{META_FILE, Meta, MetaError};
 use super::shelf::Shelf;
@@ -84,7 +85,9 @@ impl Opening {
         };
         meta.check(&dir, options.node_id, options.cluster_id.as_deref())?;
         check_complete(&*disk, &dir)?;
-        manifests.remove_leftovers()?;
+        manifests.settle()?;
+        // The same holds for the name of the file that says whose data this is.
+        disk.sync_dir(&dir).map_err(FileError::io(&dir))?;
         Ok(Opening { disk, dir, options, meta, lock, manifests })
     }
 
@@ -128,10 +131,14 @@ impl Opening {
         Ok(opened)
     }
 
-    fn replay_from(self, lsn: Lsn, state: State) -> Result<Opened, StoreError> {
+    fn replay(&self, lsn: Lsn, state: State, end: Option<Gap>) -> Result<Replayed, StoreError> {
         let shelf = Shelf::new(self.disk.clone(), self.options.num_open_files_max, self.options.index_save_bytes);
-        let directory = Directory::new(shelf.clone(), self.dir.join(FEEDS_FOLDER), lsn, &ends_of(&state));
-        let mut replay = Replay { state, next: lsn, directory: &directory, broken: BTreeMap::new(), num_bytes: 0 };
+        let feeds = self.dir.join(FEEDS_FOLDER);
+        let directory = Directory::new(shelf.clone(), feeds.clone(), lsn, &ends_of(&state));
+        let bodies = BodyReader::new(self.disk.clone(), feeds);
+        let broken = BTreeMap::new();
+        let mut replay = Replay { state, next: lsn, directory: &directory, broken, bodies, end, num_bytes: 0 };
+        shelf.begin_replay();
         let journal = Journal::open(
             self.disk.clone(),
             self.dir.join(JOURNAL_FOLDER),
@@ -139,9 +146,25 @@ impl Opening {
             lsn,
             &mut |first, count, payload| Ok(replay.group(first, count, payload)?),
         )?;
-        let Replay { state, next, broken, num_bytes, .. } = replay;
-        if let Some((feed, source)) = broken.into_iter().next() {
+        let Replay { state, next, broken, bodies, num_bytes, .. } = replay;
+        let gap = bodies.first_gap().cloned();
+        if let Some((feed, source)) = broken.into_iter().next().filter(|_| gap.is_none()) {
             return Err(WriteError { feed, source }.into());
+        }
+        Ok(Replayed { num_apart: bodies.num_read(), shelf, directory, journal, state, next, num_bytes, gap })
+    }
+
+    fn replay_from(self, lsn: Lsn, state: State) -> Result<Opened, StoreError> {
+        let mut replayed = self.replay(lsn, state, None)?;
+        if let Some(gap) = replayed.gap.take() {
+            // Known only at the end: a deletion might have explained it.
+            replayed = self.replay(lsn, self.read_state(lsn)?, Some(gap))?;
+        }
+        let Replayed { shelf, directory, journal, state, next, num_bytes, num_apart, gap: _ } = replayed;
+        directory.end_replay()?;
+        if self.options.durability == Durability::Fsync && num_apart > 0 {
+            // The journal will claim them as durable.
+            shelf.dirty.sync(&*self.disk)?;
         }
         let num_leftovers = settle_folders(&*self.disk, &directory, &state)?;
         let recovery = journal.recovery();
@@ -157,6 +180,7 @@ impl Opening {
             disk: self.disk,
             dir: self.dir,
             durability: self.options.durability,
+            apart_bytes_min: self.options.apart_bytes_min,
             meta: self.meta,
             shelf,
             directory,
@@ -171,6 +195,19 @@ impl Opening {
     }
 }
 
+/// What one replay gave.
+struct Replayed {
+    shelf: Arc<Shelf>,
+    directory: Directory,
+    journal: Journal,
+    state: State,
+    next: Lsn,
+    num_bytes: u64,
+    num_apart: u64,
+    /// A batch that the journal left to its segment is not there, and no later entry says why.
+    gap: Option<Gap>,
+}
+
 /// The journal's groups become state and tail files again.
 struct Replay<'a> {
     state: State,
@@ -178,6 +215,9 @@ struct Replay<'a> {
     directory: &'a Directory,
     /// Feeds whose files are not as the manifest says. The journal may hold the deletion that explains it.
     broken: BTreeMap<FeedId, FileError>,
+    bodies: BodyReader,
+    /// The journal ends here, because of this.
+    end: Option<Gap>,
     num_bytes: u64,
 }
 
@@ -191,12 +231,17 @@ enum ReplayError {
     Codec(#[from] codec::CodecError),
     #[error(transparent)]
     Write(#[from] WriteError),
+    #[error(transparent)]
+    Body(#[from] FileError),
 }
 
 impl Replay<'_> {
-    fn group(&mut self, first: Lsn, count: u32, payload: Bytes) -> Result<(), ReplayError> {
+    fn group(&mut self, first: Lsn, count: u32, payload: Bytes) -> Result<Taken, ReplayError> {
+        if let Some(gap) = self.end.as_ref().filter(|gap| gap.lsn <= first) {
+            return Ok(Taken::Torn(gap.what.clone()));
+        }
         self.num_bytes += payload.len() as u64;
-        let entries = codec::decode_group(payload)?;
+        let entries = self.decode(first, payload)?;
         if entries.len() != count as usize {
             return Err(ReplayError::Count { found: entries.len(), expected: count });
         }
@@ -205,7 +250,16 @@ impl Replay<'_> {
         let Some(known) = known else { return Err(ReplayError::Order { first, expected: self.next }) };
         self.next = first.plus(count.into());
         self.apply(&entries[known as usize..])?;
-        Ok(())
+        Ok(Taken::Whole)
+    }
+
+    fn decode(&mut self, first: Lsn, payload: Bytes) -> Result<Vec<Entry>, ReplayError> {
+        let bodies = &mut self.bodies;
+        let decoded = codec::decode_group(payload, &mut |apart| bodies.batch(apart, first));
+        match self.bodies.take_failure() {
+            Some(failure) => Err(failure.into()),
+            None => Ok(decoded?),
+        }
     }
 
     fn apply(&mut self, entries: &[Entry]) -> Result<(), WriteError> {
@@ -221,6 +275,11 @@ impl Replay<'_> {
     }
 
     fn write_feed(&mut self, feed: FeedId, writes: &[TailWrite]) -> Result<(), WriteError> {
+        let writes: Vec<TailWrite> = writes.iter().filter(|write| !self.is_behind_gap(write)).cloned().collect();
+        let writes = writes.as_slice();
+        if writes.iter().any(|write| matches!(write, TailWrite::FeedDeleted { .. })) {
+            self.bodies.explain(feed);
+        }
         let deletion = writes.iter().position(|write| matches!(write, TailWrite::FeedDeleted { .. }));
         if self.broken.contains_key(&feed) {
             let Some(deletion) = deletion else { return Ok(()) };
@@ -234,6 +293,10 @@ impl Replay<'_> {
             }
             outcome => outcome,
         }
+    }
+
+    fn is_behind_gap(&self, write: &TailWrite) -> bool {
+        matches!(write, TailWrite::Batch { feed, partition, .. } if self.bodies.has_gap(*feed, *partition))
     }
 }
 
@@ -280,7 +343,7 @@ fn set_up(disk: &Arc<dyn Disk>, dir: &Path, options: &StoreOptions, manifests: &
     let journal = dir.join(JOURNAL_FOLDER);
     Journal::open(disk.clone(), journal, journal_options(options)?, Lsn(0), &mut |_, _, _| {
         num_groups += 1;
-        Ok(())
+        Ok(Taken::Whole)
     })?;
     if num_groups > 0 {
         return Err(StoreError::NoMeta { dir: dir.to_owned() });

@@ -1,5 +1,6 @@
 //! What all stored files share: the disk, the open files, what is dirty, and the indexes in memory.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::disk::Disk;
@@ -8,6 +9,7 @@ use super::dirty::Dirty;
 use super::error::FileError;
 use super::handles::Handles;
 use super::segment::Segment;
+use super::tail::TailFile;
 
 /// See the module.
 pub struct Shelf {
@@ -17,12 +19,45 @@ pub struct Shelf {
     /// The index of a growing segment is stored each time it covers so many bytes more.
     pub index_save_bytes: u64,
     loaded: Mutex<Vec<Arc<Segment>>>,
+    replaying: AtomicBool,
+    /// Files opened while the journal is replayed, which may hold more than their known end.
+    uncut: Mutex<Vec<Arc<TailFile>>>,
 }
 
 impl Shelf {
     pub fn new(disk: Arc<dyn Disk>, num_open_max: usize, index_save_bytes: u64) -> Arc<Shelf> {
         let handles = Handles::new(num_open_max);
-        Arc::new(Shelf { disk, handles, dirty: Dirty::default(), index_save_bytes, loaded: Mutex::default() })
+        Arc::new(Shelf {
+            disk,
+            handles,
+            dirty: Dirty::default(),
+            index_save_bytes,
+            loaded: Mutex::default(),
+            replaying: AtomicBool::new(false),
+            uncut: Mutex::default(),
+        })
+    }
+
+    /// While the journal is replayed, what lies past the known ends stays: it may be the batches that the journal left
+    /// to the segments.
+    pub fn begin_replay(&self) {
+        self.replaying.store(true, Ordering::Release);
+    }
+
+    pub fn is_replaying(&self) -> bool {
+        self.replaying.load(Ordering::Acquire)
+    }
+
+    /// The known ends are the true ones: what lies past them goes.
+    pub fn end_replay(&self) -> Result<(), FileError> {
+        self.replaying.store(false, Ordering::Release);
+        let uncut = std::mem::take(&mut *self.uncut.lock().unwrap_or_else(PoisonError::into_inner));
+        uncut.iter().try_for_each(TailFile::cut)
+    }
+
+    /// A file opened during the replay.
+    pub fn add_uncut(&self, file: Arc<TailFile>) {
+        self.uncut.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
 
     /// A segment whose index came into memory.

@@ -1,7 +1,7 @@
 //! A tail file: append-only, its end known from the state, its tail rewritten by replay.
 //!
-//! Bytes past the known end come from a group that a crash took back. They are cut when the file is
-//! first opened, before any of it is mapped. A file shorter than its known end has lost stored bytes.
+//! Bytes past the known end come from a group that a crash took back. They are cut when the file is first opened, or
+//! after the replay that opened it; nobody reads them until then. A file shorter than its known end has lost stored bytes.
 
 use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
@@ -154,9 +154,25 @@ impl TailFile {
         if size < expected {
             return Err(FileError::Short { path: self.path.clone(), size, expected });
         }
-        if size > expected {
+        if size > expected && self.shelf.is_replaying() {
+            self.shelf.add_uncut(self.clone());
+        } else if size > expected {
             file.set_size(expected).map_err(FileError::io(&self.path))?;
             // The cut must be durable before the file can become a sealed one, of which only the size tells the end.
+            self.mark_dirty();
+        }
+        Ok(())
+    }
+
+    /// Cuts what the replay left past the end.
+    pub fn cut(self: &Arc<Self>) -> Result<(), FileError> {
+        if self.is_gone() {
+            return Ok(());
+        }
+        let open = self.open()?;
+        let end = self.end.load(Ordering::Acquire);
+        if open.file.size().map_err(FileError::io(&self.path))? > end {
+            open.file.set_size(end).map_err(FileError::io(&self.path))?;
             self.mark_dirty();
         }
         Ok(())

@@ -77,6 +77,7 @@ pub fn open(disk: &FaultyDisk, durability: Durability) -> Result<Opened, StoreEr
         journal_file_bytes: 6_000,
         num_open_files_max: 5,
         index_save_bytes: 700,
+        apart_bytes_min: 90,
         journal_salt: Some(7),
         ..StoreOptions::default()
     };
@@ -277,7 +278,7 @@ impl Machine {
         let writes = std::mem::take(&mut self.writes);
         let first = self.lsn;
         self.lsn = first.plus(entries.len() as u64);
-        self.store.write_group(first, &entries, &writes)
+        self.store.write_group(first, &entries, &writes).map(drop)
     }
 
     /// What happens beside the writes.

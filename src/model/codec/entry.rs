@@ -8,14 +8,18 @@ use super::super::entry::{
 };
 use super::super::ids::{FeedId, FeedOffset, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 use super::CodecError;
+use super::apart::{Apart, Bodies, Place};
 use super::fields::{Reader, put_count, put_history, put_map, put_option, put_text, read_history};
-use crate::batch::{BatchHeader, PLACED_HEAD_LEN, placed_head};
+use crate::batch::{BatchHeader, HEADER_LEN, PLACED_HEAD_LEN, placed_head};
 
 /// Kind, version and length.
 pub(super) const HEAD_BYTES: usize = 6;
 
 /// All kinds are in their first version.
 const VERSION: u8 = 1;
+
+/// Of an append whose batch stands in its segment.
+const VERSION_APART: u8 = 2;
 
 const FEED_CREATED: u8 = 1;
 const FEED_DELETED: u8 = 2;
@@ -30,8 +34,10 @@ const TIME_FLOOR: u8 = 10;
 const TRIMMED: u8 = 11;
 
 /// Puts the entry's head, its length still to be filled in, and its fields, but for the tail, which is returned.
-pub(super) fn put(out: &mut BytesMut, entry: &Entry) -> Bytes {
-    out.put_slice(&[kind(entry), VERSION, 0, 0, 0, 0]);
+/// With a `place`, which only an append has, its batch is left out.
+pub(super) fn put(out: &mut BytesMut, entry: &Entry, place: Option<Place>) -> Bytes {
+    let version = if place.is_some() { VERSION_APART } else { VERSION };
+    out.put_slice(&[kind(entry), version, 0, 0, 0, 0]);
     match entry {
         Entry::FeedCreated(created) => put_created(out, created),
         Entry::FeedDeleted { feed, at } => {
@@ -57,7 +63,7 @@ pub(super) fn put(out: &mut BytesMut, entry: &Entry) -> Bytes {
             put_option(out, partition.map(|p| p.0), BytesMut::put_u32);
             out.put_i64(before.0);
         }
-        Entry::Appended(appended) => return put_appended(out, appended),
+        Entry::Appended(appended) => return put_appended(out, appended, place),
         Entry::Sealed(sealed) => put_sealed(out, sealed),
         Entry::TimeFloor { at } => out.put_i64(at.0),
         Entry::Trimmed(trimmed) => put_trimmed(out, trimmed),
@@ -66,7 +72,7 @@ pub(super) fn put(out: &mut BytesMut, entry: &Entry) -> Bytes {
 }
 
 /// Takes one entry.
-pub(super) fn read(reader: &mut Reader) -> Result<Entry, CodecError> {
+pub(super) fn read(reader: &mut Reader, bodies: Bodies<'_>) -> Result<Entry, CodecError> {
     let at = reader.at();
     let (kind, version) = (reader.u8("an entry's kind")?, reader.u8("an entry's version")?);
     let len = reader.u32("an entry's length")? as usize;
@@ -74,10 +80,11 @@ pub(super) fn read(reader: &mut Reader) -> Result<Entry, CodecError> {
     if !(FEED_CREATED..=TRIMMED).contains(&kind) {
         return Err(CodecError::Kind { at, kind });
     }
-    if version != VERSION {
-        return Err(CodecError::Version { at, what: "an entry", version });
-    }
-    let entry = read_fields(kind, &mut fields)?;
+    let entry = match (kind, version) {
+        (APPENDED, VERSION_APART) => Entry::Appended(read_appended(&mut fields, Some(bodies))?),
+        (_, VERSION) => read_fields(kind, &mut fields)?,
+        _ => return Err(CodecError::Version { at, what: "an entry", version }),
+    };
     fields.finish()?;
     Ok(entry)
 }
@@ -113,7 +120,7 @@ fn read_fields(kind: u8, r: &mut Reader) -> Result<Entry, CodecError> {
             partition: r.option("a partition", Reader::u32)?.map(PartitionId),
             before: time(r)?,
         },
-        APPENDED => Entry::Appended(read_appended(r)?),
+        APPENDED => Entry::Appended(read_appended(r, None)?),
         SEALED => Entry::Sealed(read_sealed(r)?),
         TIME_FLOOR => Entry::TimeFloor { at: time(r)? },
         TRIMMED => Entry::Trimmed(read_trimmed(r)?),
@@ -141,8 +148,9 @@ fn read_created(r: &mut Reader) -> Result<FeedCreated, CodecError> {
     })
 }
 
-/// The batch is the last field. Its first bytes are put as they are placed; the rest is the tail.
-fn put_appended(out: &mut BytesMut, appended: &Appended) -> Bytes {
+/// The batch is the last field. Its first bytes are put as they are placed; the rest is the tail. Of one that stands
+/// apart only the header is put, behind its place.
+fn put_appended(out: &mut BytesMut, appended: &Appended, place: Option<Place>) -> Bytes {
     out.put_u32(appended.feed.0);
     out.put_u32(appended.partition.0);
     out.put_i64(appended.at.0);
@@ -152,16 +160,33 @@ fn put_appended(out: &mut BytesMut, appended: &Appended) -> Bytes {
     out.put_i64(appended.timestamp_min.0);
     out.put_u32(appended.tombstones);
     put_option(out, appended.label.as_deref(), put_text);
+    if let Some(place) = place {
+        out.put_i64(place.segment.0);
+        out.put_u64(place.position);
+    }
     out.put_slice(&placed_head(&appended.batch, appended.base_offset.0));
-    appended.batch.slice(PLACED_HEAD_LEN..)
+    match place {
+        Some(_) => appended.batch.slice(PLACED_HEAD_LEN..HEADER_LEN),
+        None => appended.batch.slice(PLACED_HEAD_LEN..),
+    }
 }
 
-fn read_appended(r: &mut Reader) -> Result<Appended, CodecError> {
+fn read_appended(r: &mut Reader, bodies: Option<Bodies<'_>>) -> Result<Appended, CodecError> {
     let (feed, partition, at) = (feed(r)?, PartitionId(r.u32("a partition")?), time(r)?);
     let (stream, roll, due, timestamp_min) = (stream(r)?, r.bool("a roll")?, time(r)?, time(r)?);
     let (tombstones, label) = (r.u32("tombstones")?, r.option("a label", Reader::text)?);
     let batch_at = r.at();
-    let batch = r.rest();
+    let batch = match bodies {
+        None => r.rest(),
+        Some(bodies) => {
+            let (segment, position) = (Offset(r.i64("a segment")?), r.u64("a position")?);
+            let head = r.rest();
+            let header = BatchHeader::parse(&head)
+                .map_err(|fault| CodecError::Batch { at: batch_at, fault: fault.to_string() })?;
+            let apart = Apart { feed, partition, segment, position, head, header };
+            bodies(&apart).map_err(|fault| CodecError::Apart { at: batch_at, fault: fault.to_string() })?
+        }
+    };
     let base_offset = check_batch(&batch, batch_at)?;
     Ok(Appended { feed, partition, base_offset, at, stream, roll, due, timestamp_min, tombstones, label, batch })
 }

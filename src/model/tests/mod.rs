@@ -175,3 +175,8 @@ pub fn checked(batch: Bytes) -> Batch {
     };
     check_produced(batch, &limits).unwrap()
 }
+
+/// The entries of a group that holds its batches.
+fn decode(group: Bytes) -> Result<Vec<Entry>, codec::CodecError> {
+    codec::decode_group(group, &mut |apart| Err(codec::NoBody(format!("{apart:?} in a group that holds its batches"))))
+}

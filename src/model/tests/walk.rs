@@ -310,7 +310,7 @@ impl Walk {
     /// Sends the open group to the second machine, through bytes. It must ask for the same writes.
     fn flush(&mut self) {
         let bytes: Vec<u8> = codec::encode_group(&self.group).concat();
-        let entries = codec::decode_group(bytes.into()).unwrap();
+        let entries = decode(bytes.into()).unwrap();
         assert_eq!(entries.len(), self.group.len());
         let mut writes = Vec::new();
         for entry in &entries {

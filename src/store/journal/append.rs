@@ -26,6 +26,8 @@ pub struct Journal {
     current: Current,
     next: Lsn,
     synced: Lsn,
+    /// The highest that any file has had, spares included: frames that an earlier life left in one must stay old.
+    generation: u64,
     /// The last frame says that everything before it is durable.
     at_rest: bool,
     /// Files with unsynced bytes that are no longer written to, by their first lsn.
@@ -55,15 +57,16 @@ impl Journal {
         spares: Spares,
         recovered: Recovered,
     ) -> Journal {
-        let Recovered { files, current, at_rest, recovery } = recovered;
+        let Recovered { files, current, at_rest, synced, generation, recovery } = recovered;
         Journal {
             disk,
             dir,
             options,
             files,
+            generation: generation.max(current.generation),
             current,
             next: recovery.end,
-            synced: recovery.end,
+            synced,
             at_rest,
             unsynced: Vec::new(),
             unsynced_names: false,
@@ -114,13 +117,23 @@ impl Journal {
         Ok(())
     }
 
-    /// Everything appended is durable from here on.
+    /// Everything appended is durable from here on, and so is, its caller says, all that it rests on.
     pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.sync_to(self.next)
+    }
+
+    /// Everything appended is durable from here on, but only the entries below `lsn` with all that they rest on.
+    pub fn sync_to(&mut self, lsn: Lsn) -> Result<(), JournalError> {
         self.check_whole()?;
         let synced = self.sync_all();
         self.poison_on_error(synced)?;
-        self.synced = self.next;
+        self.synced = self.synced.max(lsn);
         Ok(())
+    }
+
+    /// True when the last frame says that everything before it is durable.
+    pub fn is_at_rest(&self) -> bool {
+        self.at_rest
     }
 
     /// Syncs, and closes with a frame that says so: damage to the last group is then told from a torn one.
@@ -197,7 +210,7 @@ impl Journal {
     fn start_file(&mut self, bytes: u64) -> Result<(), JournalError> {
         let size = self.options.file_bytes.max(file_bytes_for(bytes));
         let header = FileHeader {
-            generation: generation_after(self.current.generation, self.options.salt),
+            generation: generation_after(self.generation, self.options.salt),
             first: self.next,
             synced: self.synced,
             size,
@@ -205,6 +218,7 @@ impl Journal {
         let fresh = self.spares.with_header(&header)?;
         let named = self.name_file(&fresh, header);
         let current = self.poison_on_error(named)?;
+        self.generation = current.generation;
         let last = std::mem::replace(&mut self.current, current);
         self.unsynced.extend(self.files.back().map(|file| (file.first, last.file)));
         self.unsynced_names = self.options.durability == Durability::Os;

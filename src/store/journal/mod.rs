@@ -40,6 +40,9 @@
 //! The remedy: the operator restores the file from a copy, or gives up what follows by making the file
 //! `give-up-from-<n>`; the next start then drops the entries from `n` on, and the file.
 //!
+//! A group may rest on bytes outside the journal (batches that stand in their segments). If they are not there at a
+//! start, its frame counts as not there; `synced` then says whether that is a torn tail or damage, as for any other.
+//!
 //! What is recovered is written once more and synced before it is relied on: it may be in the page cache
 //! only, left there by a process whose sync failed.
 
@@ -78,7 +81,8 @@ pub const FILE_BYTES_DEFAULT: u64 = 64 << 20;
 pub enum Durability {
     /// An acknowledged record survives a power loss.
     Fsync,
-    /// It survives a crash of the process; starting a file does not wait for the folder's sync.
+    /// It survives a crash of the process; starting a file does not wait for the folder's sync. Groups may rest on
+    /// files that are synced later than the journal: see [`Journal::sync_to`].
     Os,
 }
 
@@ -93,7 +97,16 @@ pub struct JournalOptions {
 }
 
 /// What the store does with a group: its first lsn, its count and its payload.
-pub type Replay<'a> = &'a mut dyn FnMut(Lsn, u32, Bytes) -> Result<(), ReplayError>;
+pub type Replay<'a> = &'a mut dyn FnMut(Lsn, u32, Bytes) -> Result<Taken, ReplayError>;
+
+/// Whether the store could take a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Taken {
+    Whole,
+    /// Something that the group rests on, outside the journal, is not there, and this says what: the group counts as one
+    /// that never reached the disk, like a frame whose bytes did not.
+    Torn(String),
+}
 
 /// Why the store cannot take a group that the journal holds.
 pub type ReplayError = Box<dyn std::error::Error + Send + Sync>;

@@ -11,7 +11,7 @@ use super::append::{Current, Names, generation_after, name_file};
 use super::files::{Listing, NamedFile, read_header};
 use super::header::FileHeader;
 use super::spares::Spares;
-use super::{Journal, JournalError, JournalOptions, Replay, give_up_name};
+use super::{Durability, Journal, JournalError, JournalOptions, Replay, give_up_name};
 use crate::disk::{Disk, OpenMode};
 use crate::model::Lsn;
 use reader::{End, Reader, Stop, Uncertain};
@@ -48,6 +48,10 @@ pub(super) struct Recovered {
     pub(super) files: VecDeque<NamedFile>,
     pub(super) current: Current,
     pub(super) at_rest: bool,
+    /// Entries below are durable, with all that they rest on.
+    pub(super) synced: Lsn,
+    /// The highest that any file had.
+    pub(super) generation: u64,
     pub(super) recovery: Recovery,
 }
 
@@ -112,14 +116,25 @@ impl Opening<'_> {
         let mut reader = Reader::new(self.disk, &files, self.from, replay);
         let stop = reader.read()?;
         self.refuse_damage(&files, &stop)?;
-        let (num_groups, num_entries) = (reader.num_groups, reader.num_entries);
+        let (num_groups, num_entries, claim) = (reader.num_groups, reader.num_entries, reader.claim);
         let (current, kept) = self.settle(&files, &stop, &reader.uncertain, spares)?;
         spares.take_in(passed)?;
         self.finish()?;
         let end = stop.lsn.max(self.from);
         let dropped = stop.dropped(&files);
+        let synced = match self.options.durability {
+            Durability::Fsync => end,
+            Durability::Os => claim.max(self.from).min(end),
+        };
         let recovery = Recovery { end, num_files: kept.len(), num_groups, num_entries, dropped };
-        Ok(Recovered { files: kept.into(), current, at_rest: stop.at_rest, recovery })
+        Ok(Recovered {
+            files: kept.into(),
+            current,
+            at_rest: stop.at_rest,
+            synced,
+            generation: self.generation,
+            recovery,
+        })
     }
 
     /// Makes the decision true on the disk: what is dropped goes, what is kept is durable.
@@ -157,7 +172,7 @@ impl Opening<'_> {
         self.finish()?;
         let files = VecDeque::from([NamedFile { first: self.from, path: current.path.clone() }]);
         let recovery = Recovery { end: self.from, num_files: 1, num_groups: 0, num_entries: 0, dropped: None };
-        Ok(Recovered { files, current, at_rest: true, recovery })
+        Ok(Recovered { files, current, at_rest: true, synced: self.from, generation: self.generation, recovery })
     }
 
     /// An end that is not the journal's end is refused, unless the operator gave up what follows.

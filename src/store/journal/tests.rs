@@ -61,7 +61,7 @@ fn open_with(disk: &FaultyDisk, options: JournalOptions, from: Lsn) -> Result<(J
     let mut groups = Vec::new();
     let replay = &mut |first, count, payload| {
         groups.push(Group { first, count, payload });
-        Ok(())
+        Ok(Taken::Whole)
     };
     let journal = Journal::open(Arc::new(disk.clone()), dir(), options, from, replay)?;
     Ok((journal, groups))

@@ -12,7 +12,7 @@ use crate::store::journal::files::{NamedFile, read_file};
 use crate::store::journal::header::{FileHeader, u64_at};
 use crate::store::journal::residue::{Claim, claim_behind, zeros_from};
 use crate::store::journal::walk::{PlacedFrame, Walk};
-use crate::store::journal::{JournalError, Replay};
+use crate::store::journal::{JournalError, Replay, Taken};
 
 /// Where reading stopped, and all that the decision about it needs.
 pub(super) struct Stop {
@@ -59,7 +59,7 @@ pub(super) struct Reader<'a> {
     from: Lsn,
     replay: Replay<'a>,
     /// Entries below were durable, as far as read.
-    claim: Lsn,
+    pub(super) claim: Lsn,
     pub(super) uncertain: VecDeque<Uncertain>,
     pub(super) num_groups: u64,
     pub(super) num_entries: u64,
@@ -102,28 +102,34 @@ impl<'a> Reader<'a> {
     fn read_frames(&mut self, index: usize, content: Bytes, header: FileHeader) -> Result<ReadFile, JournalError> {
         self.take_claim(header.synced);
         let mut walk = Walk::new(&content, &header);
-        let fault = loop {
-            match walk.step() {
-                Ok(frame) => self.take_frame(index, frame)?,
-                Err(fault) => break fault,
+        let (position, next, found) = loop {
+            let (position, next) = (walk.position, walk.next);
+            match walk.step().map(|frame| self.take_frame(index, frame)) {
+                Ok(taken) => match taken? {
+                    Taken::Whole => {}
+                    Taken::Torn(found) => break (position, next, found),
+                },
+                Err(fault) => break (position, next, fault.to_string()),
             }
         };
-        let (position, next) = (walk.position, walk.next);
-        Ok(ReadFile { content, header, position, next, found: fault.to_string() })
+        Ok(ReadFile { content, header, position, next, found })
     }
 
-    fn take_frame(&mut self, index: usize, frame: PlacedFrame) -> Result<(), JournalError> {
+    fn take_frame(&mut self, index: usize, frame: PlacedFrame) -> Result<Taken, JournalError> {
         let PlacedFrame { position, head, payload } = frame;
         let position = position as u64;
+        if head.count > 0 && head.end() > self.from {
+            let taken = (self.replay)(head.first, head.count, payload)
+                .map_err(|source| JournalError::replay(&self.files[index].path, position, head.first, source))?;
+            if taken != Taken::Whole {
+                return Ok(taken);
+            }
+            self.num_groups += 1;
+            self.num_entries += u64::from(head.count);
+        }
         self.uncertain.push_back(Uncertain { file: index, position, end: position + head.bytes, last: head.end() });
         self.take_claim(head.synced);
-        if head.count == 0 || head.end() <= self.from {
-            return Ok(());
-        }
-        self.num_groups += 1;
-        self.num_entries += u64::from(head.count);
-        (self.replay)(head.first, head.count, payload)
-            .map_err(|source| JournalError::replay(&self.files[index].path, position, head.first, source))
+        Ok(Taken::Whole)
     }
 
     fn take_claim(&mut self, synced: Lsn) {

@@ -101,7 +101,7 @@ fn the_machines_disk_keeps_a_journal_too() {
         let mut journal =
             Journal::open(Arc::new(OsDisk), dir.clone(), options, Lsn(0), &mut |first, count, payload| {
                 read.push(Group { first, count, payload });
-                Ok(())
+                Ok(Taken::Whole)
             })
             .unwrap();
         assert_eq!(read, written);

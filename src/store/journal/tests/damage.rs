@@ -233,9 +233,42 @@ fn a_newer_format_is_refused_by_its_version() {
 #[test]
 fn a_group_that_the_store_refuses_is_named() {
     let (disk, written) = journal(true);
-    let refuse = &mut |first, _, _| if first == written[7].first { Err("nonsense".into()) } else { Ok(()) };
+    let refuse = &mut |first, _, _| if first == written[7].first { Err("nonsense".into()) } else { Ok(Taken::Whole) };
     let error = Journal::open(Arc::new(disk), dir(), options(FILE_BYTES), Lsn(0), refuse).err().unwrap();
     let text = error.to_string();
     assert!(matches!(error, JournalError::Replay { lsn, .. } if lsn == written[7].first), "{text}");
     assert!(text.contains("nonsense") && text.contains("byte ") && text.contains("give-up-from-"), "{text}");
+}
+
+#[test]
+fn a_group_whose_ground_is_gone_is_torn_or_damaged_as_any_other() {
+    let (disk, written) = journal(true);
+    let torn = written[7].first;
+    let lacking = &mut |first, _, _| Ok(if first == torn { Taken::Torn("no batch".into()) } else { Taken::Whole });
+    // Later frames say that it was durable.
+    let error = Journal::open(Arc::new(disk), dir(), options(FILE_BYTES), Lsn(0), lacking).err().unwrap();
+    let text = error.to_string();
+    assert!(matches!(error, JournalError::Damaged { lsn, .. } if lsn == torn), "{text}");
+    assert!(text.contains("no batch") && text.contains("give-up-from-"), "{text}");
+
+    let disk = FaultyDisk::new();
+    let options = JournalOptions { durability: Durability::Os, ..options(FILE_BYTES) };
+    let mut journal = open_with(&disk, options, Lsn(0)).unwrap().0;
+    let groups: Vec<Group> = (0..3)
+        .map(|life| {
+            let group = group(&journal, 2, 50, life);
+            append(&mut journal, &group).unwrap();
+            group
+        })
+        .collect();
+    drop(journal);
+    let torn = groups[1].first;
+    let lacking = &mut |first, _, _| Ok(if first == torn { Taken::Torn("no batch".into()) } else { Taken::Whole });
+    let journal = Journal::open(Arc::new(disk.clone()), dir(), options, Lsn(0), lacking).unwrap();
+    assert_eq!((journal.next(), journal.recovery().num_groups), (torn, 1));
+    let dropped = journal.recovery().dropped.as_ref().unwrap();
+    assert_eq!((dropped.lsn, dropped.found.as_str()), (torn, "no batch"));
+    drop(journal);
+    // What was dropped does not come back.
+    assert_eq!(open_with(&disk, options, Lsn(0)).unwrap().1, groups[..1]);
 }

@@ -33,7 +33,7 @@ pub use self::trim::DeleteError;
 pub use self::views::{ResolveError, ViewHandle, ViewIds};
 pub use self::waiters::Sleeper;
 use crate::config::{self, ServerConfig, Settings};
-use crate::disk::{Clock, Disk};
+use crate::disk::{Clock, Disk, limits};
 use crate::metrics;
 use crate::model::{
     Append, AppendError, AppendOutcome, Decision, Feed, Lsn, OpenStream, Seal, SealError, SealOutcome, State, Timestamp,
@@ -146,6 +146,16 @@ impl Broker {
         let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
         *threads = Threads { flusher: Some(flusher.map_err(BrokerError::Thread)?), upkeep: Some(upkeep) };
         Ok(())
+    }
+
+    /// Bytes of requests that may wait: those that came whole for the disk, and those on their way in for their end.
+    pub fn queued_bytes_max(&self) -> usize {
+        self.settings.typed().queued_request_bytes_max.unwrap_or(QUEUED_BYTES_MAX)
+    }
+
+    /// Files that the store keeps open, at most.
+    pub fn num_files_max(&self) -> usize {
+        num_files_max()
     }
 
     /// Writes what was decided, makes a checkpoint and closes the journal. Call it when no connection is left.
@@ -262,7 +272,7 @@ impl Broker {
 
     /// True when so much waits for the disk that a connection should wait before it brings more.
     pub fn is_congested(&self) -> bool {
-        self.core.open_bytes() > self.settings.typed().queued_request_bytes_max.unwrap_or(QUEUED_BYTES_MAX)
+        self.core.open_bytes() > self.queued_bytes_max()
     }
 
     fn submit<T, E>(&self, decide: impl FnOnce(&State) -> Result<Decision<T>, E>) -> Gated<Result<T, E>> {
@@ -388,8 +398,15 @@ fn options_of(settings: &Settings) -> StoreOptions {
         },
         node_id: settings.node_id,
         journal_file_bytes: settings.journal_file_bytes,
+        num_open_files_max: num_files_max(),
         ..StoreOptions::default()
     }
+}
+
+/// A part of what the process may have: the rest is for connections.
+fn num_files_max() -> usize {
+    const FILES_MAX: usize = 512;
+    FILES_MAX.min(limits::open_files() / 4).max(16)
 }
 
 /// What readers see of the recovered feeds.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::broker::Broker;
 use crate::config::ServerConfig;
-use crate::disk::{OsClock, OsDisk};
+use crate::disk::{OsClock, OsDisk, limits};
 use crate::server::{Server, ServerError};
 
 /// Opens the data folder, recovers it and listens: clients are served when this returns.
 pub async fn start_broker(config: ServerConfig) -> Result<Server, ServerError> {
+    // Before the store asks how many it may use.
+    limits::raise_open_files();
     let listeners = config.settings.listeners.clone();
     // Recovery reads files: off the async threads, so that signals are still heard.
     let opening = tokio::task::spawn_blocking(move || Broker::open(Arc::new(OsDisk), Arc::new(OsClock::new()), config));

@@ -9,6 +9,7 @@ use std::time::Duration;
 mod clock;
 pub mod entropy;
 mod faulty;
+pub mod limits;
 mod mapping;
 mod os;
 mod random;

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,9 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 
+use super::Shared;
 use super::outbox::Outbox;
+use super::room::{FREE_BYTES, HELD_MAX, Held, Room};
 use crate::api::{self, Close, ConnectionInfo};
 use crate::broker::Broker;
 use crate::metrics;
@@ -21,21 +24,27 @@ use crate::wire::frame;
 /// Requests of one connection that may wait for their answers.
 const IN_FLIGHT_MAX: usize = 256;
 
-/// Bytes asked of the socket at once. A larger frame's buffer grows as its bytes arrive, never ahead of them.
+/// Bytes asked of the socket at once, at least.
 const READ_LEN: usize = 64 << 10;
 
 /// How long a fetch may go on waiting for records when its client has closed its side.
 const ENDED_WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// A frame's buffer is made for all of it if it is no longer than this; a longer one's grows as its bytes arrive.
+const WHOLE_LEN: usize = 1 << 20;
+
+/// Answers that may be ready and wait for those before them.
+const READY_BYTES_MAX: usize = 4 << 20;
 
 /// Serves one connection to its end.
 pub(super) async fn serve(
     stream: TcpStream,
     peer: SocketAddr,
     listener: String,
-    broker: Arc<Broker>,
+    shared: Arc<Shared>,
     stopped: watch::Receiver<bool>,
 ) {
-    let Ok(connection) = Connection::new(stream, peer, listener, broker) else {
+    let Ok(connection) = Connection::new(stream, peer, listener, &shared) else {
         // The client is gone already.
         return;
     };
@@ -57,6 +66,10 @@ struct Connection {
     info: ConnectionInfo,
     broker: Arc<Broker>,
     inbox: BytesMut,
+    /// Length of the last frame: the next one is likely to be as long.
+    last_len: usize,
+    room: Arc<Room>,
+    inflow: Inflow,
     outbox: Outbox,
     ended: bool,
     progress: Instant,
@@ -64,8 +77,19 @@ struct Connection {
     idle_max: Duration,
 }
 
+/// The frame on its way in.
+enum Inflow {
+    /// It is small, or not begun.
+    Free,
+    /// It waits for room, and is not read on.
+    Asking(Pin<Box<dyn Future<Output = Held> + Send>>),
+    Held(Held),
+}
+
 /// Why a connection goes on.
 enum Event {
+    Room(Held),
+    Crowded,
     Ready,
     Readable,
     Writable,
@@ -74,8 +98,9 @@ enum Event {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, peer: SocketAddr, listener: String, broker: Arc<Broker>) -> io::Result<Connection> {
+    fn new(stream: TcpStream, peer: SocketAddr, listener: String, shared: &Shared) -> io::Result<Connection> {
         stream.set_nodelay(true)?;
+        let broker = shared.broker.clone();
         let info = ConnectionInfo { peer, local: stream.local_addr()?, listener };
         let settings = broker.settings().typed();
         let (frame_max, idle_max) = (settings.request_bytes_max, settings.connection_idle_max.unwrap_or(FOR_EVER));
@@ -84,6 +109,9 @@ impl Connection {
             info,
             broker,
             inbox: BytesMut::new(),
+            last_len: 0,
+            room: shared.room.clone(),
+            inflow: Inflow::Free,
             outbox: Outbox::default(),
             ended: false,
             progress: Instant::now(),
@@ -109,7 +137,10 @@ impl Connection {
             if (self.ended || stopping) && self.outbox.is_empty() {
                 return Ok(());
             }
+            self.ask_for_room()?;
             match self.next_event(&mut timer, &mut stopped, stopping).await? {
+                Event::Room(held) => self.inflow = Inflow::Held(held),
+                Event::Crowded => self.make_way()?,
                 Event::Ready | Event::Writable => self.progress = Instant::now(),
                 Event::Readable => {
                     if let Err(error) = self.read() {
@@ -152,11 +183,20 @@ impl Connection {
     ) -> Result<Event, Close> {
         let may_read = !self.ended && !stopping && self.has_room();
         let has_bytes = self.outbox.has_bytes();
+        let (asking, held) = match &mut self.inflow {
+            Inflow::Free => (None, false),
+            Inflow::Asking(asking) => (Some(asking), false),
+            Inflow::Held(_) => (None, true),
+        };
+        let asks = asking.is_some();
+        let may_read = may_read && !asks;
         tokio::select! {
             biased;
             ready = self.outbox.next_ready(&self.broker) => ready.map(|()| Event::Ready),
             writable = self.stream.writable(), if has_bytes => Ok(writable.map(|()| Event::Writable)?),
             readable = self.stream.readable(), if may_read => Ok(readable.map(|()| Event::Readable)?),
+            held = async { asking.expect("the branch is off without it").await }, if asks => Ok(Event::Room(held)),
+            () = self.room.crowded(), if held => Ok(Event::Crowded),
             () = timer => Ok(Event::Timer),
             _ = stopped.changed(), if !stopping => Ok(Event::Stop),
         }
@@ -171,6 +211,8 @@ impl Connection {
                 // The disk is behind: bringing more would only fill memory.
                 self.broker.relieved().await.map_err(|error| Close::new(error.to_string()))?;
             }
+            self.last_len = frame.len();
+            self.inflow = Inflow::Free;
             let reply = api::handle(&self.broker, &self.info, frame);
             self.outbox.push(reply);
             taken += 1;
@@ -182,7 +224,8 @@ impl Connection {
 
     /// A client that does not read its answers brings no more requests in.
     fn may_take(&self) -> bool {
-        self.outbox.waiting() < IN_FLIGHT_MAX && !self.outbox.is_making() && !self.outbox.has_bytes()
+        let few = self.outbox.waiting() < IN_FLIGHT_MAX && self.outbox.ready_bytes() < READY_BYTES_MAX;
+        few && !self.outbox.is_making() && !self.outbox.has_bytes()
     }
 
     /// While requests wait, the socket is still read, to see its end; but not for ever.
@@ -196,8 +239,44 @@ impl Connection {
         Ok(())
     }
 
+    /// A large frame is read on only with room for it: see [`Room`].
+    fn ask_for_room(&mut self) -> Result<(), Close> {
+        if !matches!(self.inflow, Inflow::Free) {
+            return Ok(());
+        }
+        let Some(len) = frame::unfinished(&self.inbox, self.frame_max)?.filter(|len| *len > FREE_BYTES) else {
+            return Ok(());
+        };
+        self.inflow = match self.room.try_take(len) {
+            Some(held) => Inflow::Held(held),
+            None => Inflow::Asking(Box::pin(self.room.clone().take(len))),
+        };
+        Ok(())
+    }
+
+    /// Others wait for the room that this frame holds.
+    fn make_way(&self) -> Result<(), Close> {
+        match &self.inflow {
+            Inflow::Held(held) if held.is_overdue() => Err(Close::new(format!(
+                "a frame did not come whole within {} s while others waited for its room \
+                 (queued.max.request.bytes); send smaller requests or faster",
+                HELD_MAX.as_secs()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many bytes to make place for: the rest of the frame that has begun, or a frame like the last one.
+    fn wanted(&self) -> usize {
+        match frame::unfinished(&self.inbox, self.frame_max) {
+            Ok(Some(len)) => (frame::LENGTH_LEN + len - self.inbox.len()).min(WHOLE_LEN.max(self.inbox.len())),
+            _ if self.last_len > READ_LEN => (frame::LENGTH_LEN + self.last_len).min(WHOLE_LEN),
+            _ => READ_LEN,
+        }
+    }
+
     fn read(&mut self) -> io::Result<()> {
-        self.inbox.reserve(READ_LEN);
+        self.inbox.reserve(self.wanted());
         match self.stream.try_read_buf(&mut self.inbox) {
             Ok(0) => self.ended = true,
             Ok(read) => {

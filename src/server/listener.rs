@@ -9,8 +9,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::connection;
-use crate::broker::Broker;
+use super::gate::Handle;
+use super::{Shared, connection};
 use crate::config::Listener as ListenerConfig;
 use crate::metrics;
 
@@ -35,12 +35,12 @@ pub(super) async fn bind(config: &ListenerConfig) -> io::Result<Listener> {
 
 impl Listener {
     /// Serves until `stopped`, then waits for its connections to end.
-    pub async fn run(self, broker: Arc<Broker>, mut stopped: watch::Receiver<bool>) {
+    pub async fn run(self, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
-                accepted = self.socket.accept() => match accepted {
-                    Ok((stream, peer)) => self.admit(stream, peer, &broker, &stopped, &mut connections),
+                (handle, accepted) = self.accept(&shared) => match accepted {
+                    Ok((stream, peer)) => self.admit(handle, stream, peer, &shared, &stopped, &mut connections),
                     Err(error) => pause(&error).await,
                 },
                 Some(ended) = connections.join_next() => note_end(ended),
@@ -53,22 +53,40 @@ impl Listener {
         }
     }
 
+    /// The next connection, once there is a file handle for it.
+    async fn accept(&self, shared: &Shared) -> (Handle, io::Result<(TcpStream, SocketAddr)>) {
+        if shared.gate.is_full() {
+            metrics::all().accept_errors.increment();
+            let max = shared.gate.num_handles();
+            tracing::warn!(
+                max,
+                "no file handle is left for more connections; they wait until one ends (see ulimit -n)"
+            );
+        }
+        (shared.gate.handle().await, self.socket.accept().await)
+    }
+
     fn admit(
         &self,
+        handle: Handle,
         stream: TcpStream,
         peer: SocketAddr,
-        broker: &Arc<Broker>,
+        shared: &Arc<Shared>,
         stopped: &watch::Receiver<bool>,
         connections: &mut JoinSet<()>,
     ) {
-        let max = broker.settings().typed().num_connections_max;
-        if connections.len() >= max {
+        let max = shared.broker.settings().typed().num_connections_max;
+        let Some(admitted) = shared.gate.admit(handle, max) else {
             metrics::all().connections_refused.increment();
             tracing::warn!(%peer, max, "connection refused: max.connections reached");
             return;
-        }
+        };
         metrics::all().connections_taken.increment();
-        connections.spawn(connection::serve(stream, peer, self.name.clone(), broker.clone(), stopped.clone()));
+        let serving = connection::serve(stream, peer, self.name.clone(), shared.clone(), stopped.clone());
+        connections.spawn(async move {
+            serving.await;
+            drop(admitted);
+        });
     }
 }
 

@@ -1,8 +1,10 @@
 //! Sockets: Kafka over TCP. One task a connection; one connection's fault never touches another.
 
 mod connection;
+mod gate;
 mod listener;
 mod outbox;
+mod room;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::broker::{Broker, BrokerError};
 use crate::config::Listener as ListenerConfig;
+use crate::disk::limits;
 
 /// A broker that serves clients.
 pub struct Server {
@@ -19,6 +22,13 @@ pub struct Server {
     addresses: Vec<SocketAddr>,
     stop: watch::Sender<bool>,
     listeners: JoinSet<()>,
+}
+
+/// What all connections of a server share.
+struct Shared {
+    broker: Arc<Broker>,
+    gate: gate::Gate,
+    room: Arc<room::Room>,
 }
 
 /// Why a server did not start or stop well.
@@ -34,13 +44,17 @@ impl Server {
     /// Listens on every address; port 0 takes a free one. Clients are served once this returns.
     pub async fn start(broker: Arc<Broker>, listeners: &[ListenerConfig]) -> Result<Server, ServerError> {
         let (stop, stopped) = watch::channel(false);
+        let settings = broker.settings().typed();
+        let gate = gate::Gate::new(limits::open_files(), broker.num_files_max());
+        let room = room::Room::new(broker.queued_bytes_max(), settings.request_bytes_max);
+        let shared = Arc::new(Shared { broker: broker.clone(), gate, room });
         let mut server = Server { broker, addresses: Vec::new(), stop, listeners: JoinSet::new() };
         for config in listeners {
             let listener = listener::bind(config)
                 .await
                 .map_err(|error| ServerError::Listen { address: config.to_string(), error })?;
             server.addresses.push(listener.address);
-            server.listeners.spawn(listener.run(server.broker.clone(), stopped.clone()));
+            server.listeners.spawn(listener.run(shared.clone(), stopped.clone()));
         }
         Ok(server)
     }

@@ -21,18 +21,26 @@ pub(super) struct Outbox {
     replies: VecDeque<Reply>,
     // A reply that is made later holds up the requests behind it, as in Kafka.
     making: bool,
+    /// Of the replies that are ready and wait.
+    ready_bytes: usize,
     bytes: VecDeque<Bytes>,
 }
 
 impl Outbox {
     pub fn push(&mut self, reply: Reply) {
         self.making |= matches!(reply, Reply::Later(_));
+        self.ready_bytes += bytes_of(&reply);
         self.replies.push_back(reply);
     }
 
     /// Requests that are not answered yet.
     pub fn waiting(&self) -> usize {
         self.replies.len()
+    }
+
+    /// Bytes of the answers that are ready and wait for what they rest on, or for those before them.
+    pub fn ready_bytes(&self) -> usize {
+        self.ready_bytes
     }
 
     /// True while a reply is in the making that later requests have to wait for.
@@ -44,6 +52,7 @@ impl Outbox {
     pub fn drop_making(&mut self) {
         if let Some(first) = self.replies.iter().position(|reply| matches!(reply, Reply::Later(_))) {
             self.replies.truncate(first);
+            self.ready_bytes = self.replies.iter().map(bytes_of).sum();
         }
         self.making = false;
     }
@@ -71,6 +80,7 @@ impl Outbox {
             && broker.is_durable(*durable_at)
             && let Some(Reply::Ready { frames, .. }) = self.replies.pop_front()
         {
+            self.ready_bytes -= total_len(&frames);
             self.bytes.extend(frames);
         }
     }
@@ -98,6 +108,7 @@ impl Outbox {
             Some(Reply::Ready { frames, durable_at }) => {
                 let durable = std::pin::pin!(broker.durable(*durable_at));
                 std::task::ready!(durable.poll(cx)).map_err(|error| Close::new(error.to_string()))?;
+                self.ready_bytes -= total_len(frames);
                 std::mem::take(frames)
             }
             Some(Reply::Later(making)) => {
@@ -122,4 +133,15 @@ impl Outbox {
             self.bytes.pop_front();
         }
     }
+}
+
+fn bytes_of(reply: &Reply) -> usize {
+    match reply {
+        Reply::Ready { frames, .. } => total_len(frames),
+        _ => 0,
+    }
+}
+
+fn total_len(frames: &[Bytes]) -> usize {
+    frames.iter().map(Bytes::len).sum()
 }

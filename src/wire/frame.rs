@@ -7,7 +7,8 @@ use bytes::{Buf, Bytes, BytesMut};
 /// Key, version and correlation id: no request is shorter.
 pub const FRAME_LEN_MIN: usize = 8;
 
-const LENGTH_LEN: usize = 4;
+/// The length itself.
+pub const LENGTH_LEN: usize = 4;
 
 /// Why a connection has to be closed: what follows on it has no known begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +27,11 @@ pub fn split(inbox: &mut BytesMut, max: usize) -> Result<Option<Bytes>, FrameErr
     }
     inbox.advance(LENGTH_LEN);
     Ok(Some(inbox.split_to(len).freeze()))
+}
+
+/// The length of the frame at the start of `inbox`, when its first bytes have come and its last ones have not.
+pub fn unfinished(inbox: &[u8], max: usize) -> Result<Option<usize>, FrameError> {
+    Ok(length(inbox, max)?.filter(|len| inbox.len() < LENGTH_LEN + len))
 }
 
 fn length(inbox: &[u8], max: usize) -> Result<Option<usize>, FrameError> {

@@ -7,12 +7,18 @@ use crate::sample::Sample;
 
 pub fn run(command: &Command) -> Result<(), Fault> {
     match command {
-        Command::RawProduce { target, size, batch, depth } => {
-            let shape = Shape { size: *size, count: *batch, depth: *depth };
+        Command::RawProduce { target, size, batch, depth, connections, rate } => {
+            let shape = Shape {
+                connections: *connections,
+                partitions: target.partitions,
+                rate: *rate,
+                ..Shape::new(*size, *batch, *depth)
+            };
             print("raw-produce", load::produce(&prepared(target)?, shape)?);
         }
         Command::RawFetch { target, max } => print("raw-fetch", load::fetch(&aim(target), *max)?),
         Command::RawTail { target, size } => print("raw-tail", load::tail(&prepared(target)?, *size)?),
+        Command::Lives { .. } => {}
         Command::Ready { addr } => println!("ready ms={:.1}", load::ready(addr)?.as_secs_f64() * 1e3),
         Command::Echo { size, seconds } => print("echo", load::echo(*size, *seconds)?),
     }
@@ -24,7 +30,7 @@ fn aim(target: &Target) -> Aim<'_> {
 }
 
 fn prepared(target: &Target) -> Result<Aim<'_>, Fault> {
-    load::prepare(&target.addr, &target.topic)?;
+    load::prepare(&target.addr, &target.topic, target.partitions)?;
     Ok(aim(target))
 }
 

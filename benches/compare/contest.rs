@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::Fault;
 use crate::broker::Broker;
+use crate::memory;
 use crate::options::{Contestant, Options};
 use crate::sample::Sample;
 use crate::workload::{self, Workload};
@@ -47,6 +48,9 @@ impl Standing {
     }
 
     fn measure(&mut self, options: &Options) -> Result<(), Fault> {
+        if !options.cold_memory {
+            memory::warm(&options.data)?;
+        }
         let begin = Instant::now();
         let broker = Broker::start(self.contestant, options)?;
         self.start_ms.push(begin.elapsed().as_secs_f64() * 1e3);

@@ -8,7 +8,9 @@
 mod broker;
 mod command;
 mod contest;
+mod lives;
 mod load;
+mod memory;
 mod options;
 mod process;
 mod report;
@@ -24,6 +26,7 @@ type Fault = Box<dyn std::error::Error>;
 fn main() -> Result<(), Fault> {
     let options = options::Options::parse();
     match &options.command {
+        Some(options::Command::Lives { topics, megabytes }) => lives::run(&options, *topics, *megabytes),
         Some(command) => command::run(command),
         None => {
             let results = contest::run(&options)?;

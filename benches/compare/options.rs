@@ -37,6 +37,9 @@ pub struct Options {
     /// The folder with kafka-server.sh and setup.sh.
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/compat/kafka"))]
     pub kafka: PathBuf,
+    /// Leaves the machine's memory as it is, instead of touching all of it first.
+    #[arg(long)]
+    pub cold_memory: bool,
     /// Given by `cargo bench`; says nothing here.
     #[arg(long, hide = true)]
     pub bench: bool,
@@ -92,6 +95,11 @@ pub enum Command {
         /// Requests in flight.
         #[arg(long, default_value_t = 5)]
         depth: usize,
+        #[arg(long, default_value_t = 1)]
+        connections: usize,
+        /// Requests a second, over all connections; as fast as they are answered when not given.
+        #[arg(long)]
+        rate: Option<u32>,
     },
     /// Fetches a partition from the start, again and again.
     RawFetch {
@@ -108,6 +116,15 @@ pub enum Command {
         /// Bytes of the record's value.
         #[arg(long, default_value_t = 100)]
         size: usize,
+    },
+    /// Starts, stops and kills of a broker with many topics and with much data: how long, and how much memory.
+    Lives {
+        /// Topics to make.
+        #[arg(long, default_value_t = 5000)]
+        topics: usize,
+        /// MB to produce before a kill.
+        #[arg(long, default_value_t = 2000)]
+        megabytes: u64,
     },
     /// Waits for the first Metadata answer that names a broker.
     Ready {
@@ -130,9 +147,11 @@ pub enum Command {
 pub struct Target {
     #[arg(long, default_value = "127.0.0.1:9092")]
     pub addr: String,
-    /// Made with one partition when missing.
+    /// Made when missing.
     #[arg(long, default_value = "compare")]
     pub topic: String,
+    #[arg(long, default_value_t = 1)]
+    pub partitions: i32,
     #[arg(long, default_value_t = 4.0)]
     pub seconds: f64,
     /// The broker's process, for its CPU seconds.

@@ -43,6 +43,18 @@ impl Meter {
         }
     }
 
+    /// Counts beside this one; to be merged into it.
+    pub fn part(&self) -> Meter {
+        Meter { latencies: Vec::new(), requests: 0, bytes: 0, ..*self }
+    }
+
+    /// Takes in what a part counted.
+    pub fn merge(&mut self, part: Meter) {
+        self.requests += part.requests;
+        self.bytes += part.bytes;
+        self.latencies.extend(part.latencies);
+    }
+
     pub fn is_over(&self) -> bool {
         self.start.elapsed() >= self.limit
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::data_folder;
+use super::{Ending, data_folder};
 use crate::Fault;
 
 /// A running Kafka. Stopped when dropped.
@@ -11,6 +11,7 @@ pub struct Server {
     pub pid: u32,
     scripts: PathBuf,
     data: PathBuf,
+    ended: bool,
 }
 
 impl Server {
@@ -20,15 +21,24 @@ impl Server {
         let mut command = Command::new(scripts.join("kafka-server.sh"));
         command.arg("start").arg(&data).arg(port.to_string()).args(settings);
         let pid = run(command)?.trim().parse()?;
-        Ok(Server { pid, scripts: scripts.to_owned(), data })
+        Ok(Server { pid, scripts: scripts.to_owned(), data, ended: false })
+    }
+
+    pub fn end(&mut self, how: Ending) -> Result<(), Fault> {
+        let mut command = Command::new(self.scripts.join("kafka-server.sh"));
+        command.arg(if how == Ending::Stop { "stop" } else { "kill" }).arg(&self.data);
+        run(command)?;
+        self.ended = true;
+        Ok(())
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let mut command = Command::new(self.scripts.join("kafka-server.sh"));
-        command.arg("kill").arg(&self.data);
-        if let Err(fault) = run(command) {
+        if self.ended {
+            return;
+        }
+        if let Err(fault) = self.end(Ending::Kill) {
             eprintln!("kafka, pid {}, may still run: {fault}", self.pid);
         }
     }

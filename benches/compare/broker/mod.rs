@@ -5,6 +5,7 @@ mod streamstack;
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::Fault;
 use crate::load;
@@ -38,6 +39,18 @@ impl Broker {
         }
     }
 
+    /// Ends the process, at once or in order, and starts it again on the same data; gives how long the start took, from
+    /// the new process to its first answer.
+    pub fn restart(&mut self, how: Ending, contestant: Contestant, options: &Options) -> Result<Duration, Fault> {
+        self.stopper.end(how)?;
+        let begin = Instant::now();
+        let port = self.address.rsplit(':').next().unwrap_or_default().parse()?;
+        self.stopper = start(contestant, options, self.folder.path(), port)?;
+        self.pid = self.stopper.pid();
+        load::ready(&self.address)?;
+        Ok(begin.elapsed())
+    }
+
     /// Ends the process, then removes its data.
     pub fn stop(self) -> Result<(), Fault> {
         drop(self.stopper);
@@ -45,7 +58,23 @@ impl Broker {
     }
 }
 
+/// How a broker ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// SIGTERM, and it takes its time.
+    Stop,
+    /// SIGKILL.
+    Kill,
+}
+
 impl Stopper {
+    fn end(&mut self, how: Ending) -> Result<(), Fault> {
+        match self {
+            Stopper::Kafka(server) => server.end(how),
+            Stopper::StreamStack(server) => server.end(how),
+        }
+    }
+
     fn pid(&self) -> u32 {
         match self {
             Stopper::Kafka(server) => server.pid,

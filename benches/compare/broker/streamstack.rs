@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::data_folder;
+use super::{Ending, data_folder};
 use crate::Fault;
 
 /// The file of its folder that it logs to.
@@ -31,6 +31,18 @@ impl Server {
             .spawn()
             .map_err(|e| format!("{}: {e}", program.display()))?;
         Ok(Server { child })
+    }
+
+    pub fn end(&mut self, how: Ending) -> Result<(), Fault> {
+        match how {
+            Ending::Kill => self.child.kill()?,
+            Ending::Stop => {
+                let pid = rustix::process::Pid::from_child(&self.child);
+                rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+            }
+        }
+        self.child.wait()?;
+        Ok(())
     }
 
     pub fn pid(&self) -> u32 {

@@ -12,9 +12,9 @@ pub use fetch::fetch;
 pub use produce::{Shape, produce};
 pub use ready::ready;
 pub use tail::tail;
-pub use topic::prepare;
+pub use topic::{create, prepare};
 
-/// A broker, one topic on it with one partition, and for how long to load it.
+/// A broker, one topic on it, and for how long to load it.
 pub struct Aim<'a> {
     pub address: &'a str,
     pub topic: &'a str,

@@ -1,7 +1,8 @@
-//! The same batch again and again on one connection, several requests in flight.
+//! The same batch again and again, several requests in flight on each connection, to the partitions in turn.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::Aim;
 use crate::Fault;
@@ -14,28 +15,90 @@ pub struct Shape {
     pub size: usize,
     pub count: usize,
     pub depth: usize,
+    pub connections: usize,
+    pub partitions: i32,
+    /// Requests a second over all connections; as many as are answered when none is given. A request that is sent late
+    /// is counted from when it should have been sent.
+    pub rate: Option<u32>,
+}
+
+impl Shape {
+    /// One connection, one partition, as fast as it goes.
+    pub const fn new(size: usize, count: usize, depth: usize) -> Shape {
+        Shape { size, count, depth, connections: 1, partitions: 1, rate: None }
+    }
 }
 
 pub fn produce(aim: &Aim<'_>, shape: Shape) -> Result<Sample, Fault> {
-    let request = wire::produce(aim.topic, &wire::batch(shape.count, shape.size));
+    let mut meter = aim.meter();
+    let loads = thread::scope(|scope| {
+        let running: Vec<_> = (0..shape.connections)
+            .map(|number| {
+                let part = meter.part();
+                scope.spawn(move || one_connection(aim, shape, number, part).map_err(|fault| fault.to_string()))
+            })
+            .collect();
+        running
+            .into_iter()
+            .map(|load| load.join().unwrap_or_else(|_| Err("a load panicked".into())))
+            .collect::<Vec<_>>()
+    });
+    for load in loads {
+        meter.merge(load?);
+    }
+    Ok(meter.finish())
+}
+
+fn one_connection(aim: &Aim<'_>, shape: Shape, number: usize, meter: Meter) -> Result<Meter, Fault> {
+    let batch = wire::batch(shape.count, shape.size);
+    let requests: Vec<Vec<u8>> =
+        (0..shape.partitions).map(|partition| wire::produce(aim.topic, partition, &batch)).collect();
     let mut pipe = Pipe {
         connection: Connection::open(aim.address)?,
         sent: VecDeque::new(),
         topic: aim.topic,
         bytes: shape.size * shape.count,
+        meter,
     };
-    let mut meter = aim.meter();
-    while !meter.is_over() {
-        pipe.connection.send(&request)?;
-        pipe.sent.push_back(Instant::now());
+    let mut clock = Beat::new(&shape);
+    // Connections start at different partitions.
+    for request in requests.iter().cycle().skip(number) {
+        if pipe.meter.is_over() {
+            break;
+        }
+        let due = clock.wait();
+        pipe.connection.send(request)?;
+        pipe.sent.push_back(due);
         while pipe.sent.len() >= shape.depth {
-            pipe.take(&mut meter)?;
+            pipe.take()?;
         }
     }
     while !pipe.sent.is_empty() {
-        pipe.take(&mut meter)?;
+        pipe.take()?;
     }
-    Ok(meter.finish())
+    Ok(pipe.meter)
+}
+
+/// When requests are due.
+struct Beat {
+    period: Option<Duration>,
+    next: Instant,
+}
+
+impl Beat {
+    fn new(shape: &Shape) -> Beat {
+        let period = shape.rate.map(|rate| Duration::from_secs_f64(shape.connections as f64 / f64::from(rate)));
+        Beat { period, next: Instant::now() }
+    }
+
+    /// Waits until the next request is due; gives the time from which it counts.
+    fn wait(&mut self) -> Instant {
+        let Some(period) = self.period else { return Instant::now() };
+        let due = self.next;
+        self.next += period;
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        due
+    }
 }
 
 /// Requests on their way: answers come in the order of the requests.
@@ -44,16 +107,17 @@ struct Pipe<'a> {
     sent: VecDeque<Instant>,
     topic: &'a str,
     bytes: usize,
+    meter: Meter,
 }
 
 impl Pipe<'_> {
-    fn take(&mut self, meter: &mut Meter) -> Result<(), Fault> {
+    fn take(&mut self) -> Result<(), Fault> {
         let (code, _) = wire::produced(self.connection.receive()?, self.topic)?;
         if !wire::accepted("Produce", code)? {
             return Err("Produce: the topic went away".into());
         }
         if let Some(sent) = self.sent.pop_front() {
-            meter.count(sent.elapsed(), self.bytes);
+            self.meter.count(sent.elapsed(), self.bytes);
         }
         Ok(())
     }

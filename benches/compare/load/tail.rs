@@ -12,7 +12,7 @@ use crate::wire::{self, Connection};
 const WAIT_MS: i32 = 10_000;
 
 pub fn tail(aim: &Aim<'_>, size: usize) -> Result<Sample, Fault> {
-    let request = wire::produce(aim.topic, &wire::batch(1, size));
+    let request = wire::produce(aim.topic, 0, &wire::batch(1, size));
     let mut producer = Connection::open(aim.address)?;
     let mut consumer = Connection::open(aim.address)?;
     let (code, base) = wire::produced(producer.ask(&request)?, aim.topic)?;

@@ -1,4 +1,4 @@
-//! A topic that takes writes: made when missing, and waited for.
+//! Topics that take writes: made when missing, and waited for.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,17 +9,37 @@ use crate::wire::{self, Connection};
 const PATIENCE: Duration = Duration::from_secs(30);
 const TOPIC_ALREADY_EXISTS: i16 = 36;
 
-/// Makes `topic` with one partition, and writes one record: a topic just made may refuse for a moment.
-pub fn prepare(address: &str, topic: &str) -> Result<(), Fault> {
+/// Topics in one CreateTopics.
+const TOPICS_MAX: usize = 500;
+
+/// Makes `topic`, and writes one record to each partition: a topic just made may refuse for a moment.
+pub fn prepare(address: &str, topic: &str, partitions: i32) -> Result<(), Fault> {
+    create(address, &[topic.to_owned()], partitions)?;
     let mut connection = Connection::open(address)?;
-    let code = wire::created(connection.ask(&wire::create_topic(topic))?, topic)?;
-    if code != TOPIC_ALREADY_EXISTS {
-        wire::accepted("CreateTopics", code)?;
+    let batch = wire::batch(1, 1);
+    for partition in 0..partitions {
+        wait_for(&mut connection, topic, &wire::produce(topic, partition, &batch))?;
     }
-    let request = wire::produce(topic, &wire::batch(1, 1));
+    Ok(())
+}
+
+/// Makes the topics that are missing.
+pub fn create(address: &str, topics: &[String], partitions: i32) -> Result<(), Fault> {
+    let mut connection = Connection::open(address)?;
+    for part in topics.chunks(TOPICS_MAX) {
+        for code in wire::created(connection.ask(&wire::create_topics(part, partitions))?)? {
+            if code != TOPIC_ALREADY_EXISTS {
+                wire::accepted("CreateTopics", code)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn wait_for(connection: &mut Connection, topic: &str, request: &[u8]) -> Result<(), Fault> {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
-        let (code, _) = wire::produced(connection.ask(&request)?, topic)?;
+        let (code, _) = wire::produced(connection.ask(request)?, topic)?;
         if wire::accepted("Produce", code)? {
             return Ok(());
         }

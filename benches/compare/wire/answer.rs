@@ -31,9 +31,17 @@ pub fn names_a_broker(answer: &[u8]) -> bool {
     i32_at(answer, 4).is_ok_and(|brokers| brokers > 0)
 }
 
-/// CreateTopics v4: the topic's error code. Before it: correlation, throttle time, number of topics, name.
-pub fn created(answer: &[u8], topic: &str) -> Result<i16, Fault> {
-    i16_at(answer, 4 + 4 + 4 + 2 + topic.len())
+/// CreateTopics v4: the topics' error codes. Before them: correlation, throttle time, number of topics.
+pub fn created(answer: &[u8]) -> Result<Vec<i16>, Fault> {
+    let mut at = 12;
+    let mut codes = Vec::new();
+    for _ in 0..i32_at(answer, 8)? {
+        at += 2 + i16_at(answer, at)? as usize;
+        codes.push(i16_at(answer, at)?);
+        // The code, then a message that may be null.
+        at += 4 + i16_at(answer, at + 2)?.max(0) as usize;
+    }
+    Ok(codes)
 }
 
 /// Produce v7: the partition's error code and base offset. Before them: correlation, number of topics, name, number

@@ -9,7 +9,7 @@ mod request;
 pub use answer::{created, fetched, names_a_broker, produced};
 pub use batch::batch;
 pub use connection::Connection;
-pub use request::{create_topic, fetch, metadata, produce};
+pub use request::{create_topics, fetch, metadata, produce};
 
 use crate::Fault;
 

@@ -9,18 +9,21 @@ pub fn metadata() -> Vec<u8> {
     })
 }
 
-/// CreateTopics v4: one topic with one partition.
-pub fn create_topic(topic: &str) -> Vec<u8> {
+/// CreateTopics v4: topics with so many partitions each.
+pub fn create_topics(topics: &[String], partitions: i32) -> Vec<u8> {
     request(19, 4, |b| {
-        b.i32(1).string(topic).i32(1).i16(1).i32(0).i32(0);
-        b.i32(30_000).i8(0);
+        b.i32(topics.len() as i32);
+        for topic in topics {
+            b.string(topic).i32(partitions).i16(1).i32(0).i32(0);
+        }
+        b.i32(120_000).i8(0);
     })
 }
 
-/// Produce v7, acks=all, to partition 0.
-pub fn produce(topic: &str, batch: &[u8]) -> Vec<u8> {
+/// Produce v7, acks=all, to one partition.
+pub fn produce(topic: &str, partition: i32, batch: &[u8]) -> Vec<u8> {
     request(0, 7, |b| {
-        b.i16(-1).i16(-1).i32(30_000).i32(1).string(topic).i32(1).i32(0).bytes(batch);
+        b.i16(-1).i16(-1).i32(30_000).i32(1).string(topic).i32(1).i32(partition).bytes(batch);
     })
 }
 

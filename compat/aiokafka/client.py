@@ -7,7 +7,7 @@ import threading
 import time
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import BrokerResponseError, KafkaTimeoutError, for_code
 from aiokafka.protocol.metadata import MetadataRequest
@@ -21,6 +21,7 @@ EARLIEST, LATEST = -2, -1
 CANNOT = {
     "alter": "change configs one by one (IncrementalAlterConfigs)",
     "api_versions": "show the versions that a broker told",
+    "log_dirs": "describe the log directories",
     "leader_epoch": "ask for the end of a leader epoch",
     "producer_id": "show the id of an idempotent producer",
     "topic_id": "show topic ids, which are above its version of Metadata",
@@ -82,6 +83,10 @@ def topic_asks(admin):
     async def grow(topic, total, validate_only=False):
         await admin.create_partitions({topic: NewPartitions(total)}, validate_only=validate_only)
 
+    async def delete_records(topic, partition, before):
+        where = TopicPartition(topic, partition)
+        return (await admin.delete_records({where: RecordsToDelete(before)}))[where]
+
     async def partitions(topic):
         return len((await described(topic))["partitions"])
 
@@ -95,8 +100,8 @@ def topic_asks(admin):
         return {"nodes": nodes, "controller": found["controller_id"], "id": bool(found["cluster_id"]), "host": found["brokers"][0]["host"]}
 
     return {
-        "create": create, "delete": delete, "grow": grow, "partitions": partitions, "topics": admin.list_topics,
-        "shape": shape, "cluster": cluster, "coordinator": lambda group: admin.find_coordinator(group),
+        "create": create, "delete": delete, "delete_records": delete_records, "grow": grow, "partitions": partitions,
+        "topics": admin.list_topics, "shape": shape, "cluster": cluster, "coordinator": lambda group: admin.find_coordinator(group),
     }
 
 

@@ -79,6 +79,10 @@ class Client:
     def grow(self, topic, total, **how):
         self.ask("grow", topic=topic, total=total, **how)
 
+    def delete_records(self, topic, before, partition=0):
+        """Where the partition then begins, or None if the client does not tell."""
+        return self.ask("delete_records", topic=topic, partition=partition, before=before)
+
     def partitions(self, topic):
         """How many partitions metadata tells; refused with the topic's error. Creates nothing."""
         return self.ask("partitions", topic=topic)

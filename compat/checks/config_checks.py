@@ -73,7 +73,7 @@ def declare_descriptions(suite):
 
     @suite.check("admin.describe_configs.broker")
     def broker(c):
-        return shown(c, str(c.ask("cluster")["controller"]), BROKER_KEYS, "broker")
+        return shown(c, str(c.ask("cluster")["nodes"][0]), BROKER_KEYS, "broker")
 
 
 def declare_changes(suite):
@@ -134,7 +134,7 @@ def declare_broker(suite):
         def broker_configs(c, name=name, key=key):
             topic, seen = filled(c), []
             inherits = {"log.retention.ms": "retention.ms", "message.max.bytes": "max.message.bytes"}[key]
-            target = str(c.ask("cluster")["controller"]) if name == "broker" else ""
+            target = str(c.ask("cluster")["nodes"][0]) if name == "broker" else ""
             for operation, value in [("SET", "777000"), ("DELETE", None)]:
                 alter(c, target, [[key, operation, value]], "broker")
                 c.wait_for(lambda: (configs(c, topic)[inherits]["value"] == "777000") == (operation == "SET"), 5)

@@ -36,7 +36,7 @@ def declare_creates(suite):
 
     @suite.check("admin.create_assignment")
     def assignment(c):
-        node = c.ask("cluster")["controller"]
+        node = c.ask("cluster")["nodes"][0]
 
         def assigned(name, replicas):
             return outcome(lambda: c.create(c.name(name), -1, replicas=-1, assignment=replicas, wait=False))
@@ -139,6 +139,40 @@ def declare_changes(suite):
         }
 
 
+    declare_delete_records(suite)
+
+
+def declare_delete_records(suite):
+    @suite.check("admin.delete_records")
+    def delete_records(c):
+        topic = c.create(c.name("trimmed"))
+        c.produce(topic, 0, [f"n{n}" for n in range(10)], batch_of=3)
+        seen = []
+        for before in (4, 2, 8, -1):
+            seen.append([c.delete_records(topic, before), c.bounds(topic), values(c.read(topic))])
+        c.produce(topic, 0, ["later"])
+        return {"steps": seen, "later": [c.bounds(topic), values(c.read(topic))]}
+
+    @suite.check("admin.delete_records.refused")
+    def refused(c):
+        topic = c.create(c.name("not-trimmed"))
+        c.produce(topic, 0, ["a", "b"])
+        return {
+            "beyond_the_end": outcome(lambda: c.delete_records(topic, 3)),
+            "negative": outcome(lambda: c.delete_records(topic, -5)),
+            "then": c.bounds(topic),
+        }
+
+    @suite.check("admin.log_dirs")
+    def log_dirs(c):
+        topic = c.create(c.name("sized"), 2)
+        c.wait_for(lambda: len(c.ask("log_dirs", topic=topic)) == 2)
+        empty = c.ask("log_dirs", topic=topic)
+        c.produce(topic, 0, ["x" * 10_000], codec="none")
+        full = c.ask("log_dirs", topic=topic)
+        return {"empty": empty, "grown": [size >= 10_000 for size in sorted(full)]}
+
+
 def declare_cluster(suite):
     @suite.check("admin.describe_unknown")
     def describe_unknown(c):
@@ -153,5 +187,6 @@ def declare_cluster(suite):
     @suite.check("admin.describe_cluster")
     def describe_cluster(c):
         found = c.ask("cluster")
-        controller = found["controller"] in found["nodes"]
-        return {"nodes": len(found["nodes"]), "controller_is_a_node": controller, "id": found["id"], "host": found["host"]}
+        controller = found["controller"] in found["nodes"] if found["controller"] is not None else "cannot: tell the controller"
+        cluster_id = found["id"] if found["id"] is not None else "cannot: tell the cluster's id"
+        return {"nodes": len(found["nodes"]), "controller_is_a_node": controller, "id": cluster_id, "host": found["host"]}

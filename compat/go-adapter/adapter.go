@@ -34,6 +34,7 @@ type Ask struct {
 	Idempotent   *bool             `json:"idempotent"`
 	AutoCreate   bool              `json:"auto_create"`
 	MaxBytes     int32             `json:"max_bytes"`
+	Before       int64             `json:"before"`
 	At           int64             `json:"at"`
 	Committed    bool              `json:"committed"`
 	Start        int64             `json:"start"`

@@ -26,8 +26,10 @@ func main() {
 		"cluster": cluster, "configs": configs, "alter": alter, "alter_all": alterAll,
 		"produce": produce, "offset": offset, "read": read,
 		"api_versions": apiVersions, "coordinator": coordinator, "producer_id": producerID,
-		"leader_epoch": cannot("ask for the end of a leader epoch"),
-		"topic_id":     cannot("show topic ids, which are above its version of Metadata"),
+		"delete_records": cannot("delete records"),
+		"log_dirs":       cannot("describe the log directories"),
+		"leader_epoch":   cannot("ask for the end of a leader epoch"),
+		"topic_id":       cannot("show topic ids, which are above its version of Metadata"),
 	}, codeOf)
 }
 

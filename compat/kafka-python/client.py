@@ -62,8 +62,18 @@ def topic_asks(admin):
     def grow(topic, total, validate_only=False):
         admin.create_partitions({topic: total}, validate_only=validate_only)
 
+    def delete_records(topic, partition, before):
+        where = TopicPartition(topic, partition)
+        return admin.delete_records({where: before})[where]["low_watermark"]
+
+    def log_dirs(topic):
+        (answer,) = admin.describe_log_dirs([topic])
+        return [part["partition_size"] for one in answer["log_dirs"] for t in one["topics"] for part in t["partitions"]]
+
     return {
         "create": create,
+        "delete_records": delete_records,
+        "log_dirs": log_dirs,
         "delete": lambda topic: admin.delete_topics([topic]) and None,
         "grow": grow,
         "partitions": lambda topic: len(described(admin, topic)["partitions"]),

@@ -26,6 +26,7 @@ const cannot = {
   alter: 'change configs one by one (IncrementalAlterConfigs)',
   api_versions: 'show the versions that a broker told',
   coordinator: 'ask for a coordinator outside of a group',
+  log_dirs: 'describe the log directories',
   leader_epoch: 'ask for the end of a leader epoch',
   producer_id: 'show the id of an idempotent producer',
   topic_id: 'show topic ids, which are above its version of Metadata'
@@ -37,7 +38,7 @@ const kafka = new Kafka({
 
 /** The protocol's code is in the error, or in what it was made of. */
 function codeOf (error) {
-  for (let inner = error; inner != null; inner = inner.cause ?? inner.errors?.[0]) {
+  for (let inner = error; inner != null; inner = inner.cause ?? inner.errors?.[0] ?? inner.partitions?.[0]?.error) {
     if (typeof inner.code === 'number') {
       return inner.code
     }
@@ -84,6 +85,10 @@ const topicAsks = {
     }
   }),
   delete: ({ topic }) => withAdmin(admin => admin.deleteTopics({ topics: [topic] })),
+  delete_records: ({ topic, partition, before }) => withAdmin(async admin => {
+    await admin.fetchTopicOffsets(topic) // or it does not know the topic's leaders
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] })
+  }),
   grow: ({ topic, total, validate_only: validateOnly }) => withAdmin(async admin => {
     await admin.createPartitions({ topicPartitions: [{ topic, count: total }], validateOnly })
   }),

@@ -27,7 +27,7 @@ func main() {
 	c := &client{bootstrap, admin}
 	adapter.Serve(adapter.Handlers{
 		"create": c.create, "delete": c.delete, "grow": c.grow, "partitions": c.partitions, "topics": c.topics,
-		"shape": c.shape, "topic_id": c.topicID, "cluster": c.cluster,
+		"delete_records": c.deleteRecords, "log_dirs": c.logDirs, "shape": c.shape, "topic_id": c.topicID, "cluster": c.cluster,
 		"configs": c.configs, "alter": c.alter, "alter_all": c.alterAll,
 		"produce": c.produce, "offset": c.offset, "read": c.read,
 		"api_versions": c.apiVersions, "coordinator": c.coordinator, "producer_id": c.producerID,

@@ -26,6 +26,31 @@ func (c *client) grow(a *ask) (any, error) {
 	return nil, c.admin.CreatePartitions(a.Topic, a.Total, nil, a.ValidateOnly)
 }
 
+// deleteRecords: sarama does not tell where the partition then begins.
+func (c *client) deleteRecords(a *ask) (any, error) {
+	return nil, c.admin.DeleteRecords(a.Topic, map[int32]int64{a.Partition: a.Before})
+}
+
+// logDirs tells the sizes of the topic's partitions; sarama asks for all topics.
+func (c *client) logDirs(a *ask) (any, error) {
+	brokers, _, err := c.admin.DescribeCluster()
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.admin.DescribeLogDirs([]int32{brokers[0].ID()})
+	sizes := []int64{}
+	for _, dir := range found[brokers[0].ID()] {
+		for _, topic := range dir.Topics {
+			for _, partition := range topic.Partitions {
+				if topic.Topic == a.Topic {
+					sizes = append(sizes, partition.Size)
+				}
+			}
+		}
+	}
+	return sizes, err
+}
+
 // described is one topic of Metadata, or its error or a partition's.
 func (c *client) described(topic string) (*sarama.TopicMetadata, error) {
 	found, err := c.admin.DescribeTopics([]string{topic})

@@ -12,7 +12,6 @@ Examples:
   streamstack completion zsh > \"${fpath[1]}/_streamstack\"
   streamstack completion fish > ~/.config/fish/completions/streamstack.fish";
 
-/// Put it where the shell looks for completions.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -6,6 +6,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "Logs")]
 pub(super) struct Args {
     /// How logs are written
     #[arg(long, global = true, value_enum, default_value_t, env = "STREAMSTACK_LOG_FORMAT")]

@@ -38,9 +38,21 @@ pub use args::ConfigArgs;
 pub use output::{human_bytes, print};
 pub use running::{runtime, start_broker};
 
+const EXAMPLES: &str = "\
+Examples:
+  streamstack serve                              a broker on 127.0.0.1:9092
+  echo hello | streamstack produce orders --seal
+  streamstack read orders --commit 0
+  streamstack commits list orders
+  streamstack doctor
+
+`streamstack <command> --help` tells more, with examples. Commands that talk to a broker take
+its address from --bootstrap or STREAMSTACK_BOOTSTRAP.
+Exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 130 ended by Ctrl-C.";
+
 /// A Kafka-protocol broker whose topics are feeds with a commit history.
 #[derive(Parser)]
-#[command(name = "streamstack", version, about, max_term_width = 110, propagate_version = true)]
+#[command(name = "streamstack", version, about, max_term_width = 110, propagate_version = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(flatten)]
     log: log::Args,
@@ -59,18 +71,35 @@ enum Command {
     /// Show what feeds and commits are, on a day of real data
     Demo(demo::Args),
     /// Send lines to a topic, as records
+    ///
+    /// Each line of the input becomes a record. What was read is sent at once; what is lost on the way is sent again, and
+    /// still stands there once (an idempotent producer). Keys choose partitions as Kafka's own producers do.
     Produce(produce::Args),
     /// Read a topic, a commit, a range of commits or any other view
+    ///
+    /// Reads from the start to the end as of now. A bounded view (a commit, a range, an hour) that is not sealed yet is
+    /// refused, or waited for with --follow.
     Read(read::Args),
     /// List, describe, make, configure and delete feeds
+    ///
+    /// A feed is a topic with the history of its commits.
     Feed(feed::Args),
     /// List and show the commits of a feed
+    ///
+    /// A commit is what a seal made of a feed's stream: numbered from 0, whole or not there, and never changed.
     Commits(commits::Args),
     /// List and show the streams of a feed, and seal the open one
+    ///
+    /// A stream is what is written between two seals. Sealed, it becomes a commit.
     Stream(stream::Args),
     /// Look at a broker from here, or at a data folder, and say what to do
+    ///
+    /// Connects as a client does, and looks at what goes wrong most often: the address that clients are told and whether it
+    /// answers from here, versions, clocks, disk space, durability. Writes nothing to the broker.
     Doctor(doctor::Args),
     /// Print what a shell needs to complete commands and options
+    ///
+    /// Put it where the shell looks for completions.
     Completion(completion::Args),
 }
 

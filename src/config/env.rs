@@ -115,6 +115,7 @@ mod tests {
         assert_eq!(read("KAFKA_STREAMSTACK_SEAL_MS"), ours);
         assert_eq!(read("STREAMSTACK_LOG_DIRS"), Variable::Config("log.dirs".to_owned()));
         assert_eq!(read("STREAMSTACK_LOG_FORMAT"), Variable::Ours);
+        assert_eq!(read("STREAMSTACK_BOOTSTRAP"), Variable::Ours);
     }
 
     #[test]

@@ -25,7 +25,12 @@ pub struct Serving {
 impl Serving {
     /// Returns once the program says that it is ready. `args` come after those of every broker here.
     pub fn start(data: &Path, args: &[&str]) -> Serving {
-        let mut command = program(&["serve", "--listen", "0", "--data", data.to_str().unwrap()]);
+        Serving::start_at("0", data, args)
+    }
+
+    /// On a port of 127.0.0.1; 0 takes a free one.
+    pub fn start_at(port: &str, data: &Path, args: &[&str]) -> Serving {
+        let mut command = program(&["serve", "--listen", port, "--data", data.to_str().unwrap()]);
         let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = Vec::new();
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
@@ -47,6 +52,9 @@ impl Serving {
     pub fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).unwrap()
     }
+
+    /// SIGKILL; another broker may take the place.
+    pub fn kill(self) {}
 
     /// The exit code and the logs.
     pub fn stop(mut self, signal: Signal) -> (i32, String) {

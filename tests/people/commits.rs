@@ -68,7 +68,8 @@ fn what_is_not_there_is_told() {
     let terminal = with_two_commits();
     terminal.run(&["feed", "create", "empty"]);
     let refusal = |args: &[&str]| terminal.refusal(args);
-    assert_eq!(terminal.out(&["commits", "list", "empty"]), "");
+    let none = terminal.run(&["commits", "list", "empty"]);
+    assert_eq!((none.code, none.out.as_str(), none.errors.as_str()), (0, "", "empty has no commits yet\n"));
     assert_eq!(refusal(&["commits", "show", "empty"]), (1, "error: empty has no commits yet\n".to_owned()));
     let missing = "error: orders has no commit 2: its commits are 0 to 1\n";
     assert_eq!(refusal(&["commits", "show", "orders", "1-2"]), (1, missing.to_owned()));

@@ -7,7 +7,8 @@ use crate::terminal::{Terminal, settled};
 #[test]
 fn feeds_are_listed_with_what_they_hold() {
     let terminal = Terminal::new();
-    assert_eq!(terminal.out(&["feed", "list"]), "");
+    let none = terminal.run(&["feed", "list"]);
+    assert_eq!((none.code, none.out.as_str(), none.errors.as_str()), (0, "", "there are no such feeds\n"));
     assert_eq!(terminal.out(&["feed", "create", "orders", "--partitions", "2"]), "made orders: 2 partitions\n");
     terminal.feed(&["produce", "orders", "--seal", "noon"], "1\n2\n");
     terminal.feed(&["produce", "visits"], "1\n");
@@ -82,7 +83,7 @@ fn refusals_are_the_brokers() {
         assert_eq!(found, code, "{args:?}: {errors}");
         assert!(errors.contains(what), "{args:?}: {errors}");
     };
-    refusal(&["feed", "create", "orders"], 1, "topic \"orders\" already exists");
+    refusal(&["feed", "create", "orders"], 1, "TopicAlreadyExists");
     refusal(&["feed", "create", "a..b"], 1, "it holds '..', which separates a feed from a view of it");
     refusal(&["feed", "create", "a", "-c", "nothing=1"], 1, "Unknown topic config name: nothing");
     refusal(&["feed", "create", "a", "-p", "0"], 2, "invalid value '0'");

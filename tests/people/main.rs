@@ -11,5 +11,6 @@ mod doctor;
 mod feeds;
 mod produce;
 mod read;
+mod restart;
 mod streams;
 mod terminal;

@@ -94,6 +94,9 @@ fn what_cannot_be_sent_is_told_with_its_line() {
     let view = terminal.feed(&["produce", "orders..feed"], "x");
     assert_eq!(view.code, 1);
     assert!(view.errors.contains("orders..feed is a view and read-only; produce to orders"), "{view:?}");
+    let nothing = terminal.feed(&["produce", "nothing..seal"], "x");
+    assert_eq!((nothing.code, nothing.out.as_str()), (1, ""));
+    assert!(nothing.errors.contains("no feed \"nothing\""), "{nothing:?}");
     let large = terminal.feed(&["produce", "orders"], vec![b'x'; 2_000_000]);
     assert_eq!(large.code, 1);
     assert!(large.errors.contains("max.message.bytes is 1048588"), "{large:?}");

@@ -63,6 +63,8 @@ impl Client {
         wait: Duration,
         bytes_max: i32,
     ) -> Result<Vec<Fetched>, ClientError> {
+        // The answer must come before patience with it ends.
+        let wait = wait.min(self.answer_patience / 2);
         let response = self.ask(&request(topic, from, isolation, wait, bytes_max))?;
         if response.error_code != 0 {
             return Err(self.refused(format!("read {topic}"), response.error_code, None));

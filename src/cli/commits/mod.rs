@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::history::{self, History};
 use super::interrupt;
 use super::manifest::Manifest;
-use super::output::{Format, FormatArgs, human_bytes, write_out};
+use super::output::{Format, FormatArgs, human_bytes, note, write_out};
 use super::paint::{Paint, grouped};
 use super::table::{Align, Table};
 use super::text::{printable, utc};
@@ -23,7 +23,6 @@ Examples:
   streamstack commits show orders                 the newest one
   streamstack commits show orders 17";
 
-/// A commit is what a seal made of a feed's stream: numbered from 0, whole or not there, and never changed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -106,6 +105,10 @@ fn read(
 ) -> Result<(), Failure> {
     let mut client = broker.connect()?;
     let commits = history::length(&mut client, feed, "commits")?;
+    if commits == 0 && !follow {
+        // Nothing is an answer too, but a person may wonder.
+        note(format_args!("{feed} has no commits yet"));
+    }
     let (start, end) = match which {
         Which::Last(number) => (commits.saturating_sub(number).max(0), None),
         Which::Range(range) => range.bounds(feed, commits, follow)?,

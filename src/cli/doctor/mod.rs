@@ -24,8 +24,6 @@ Examples:
 
 Exit codes: 0 no problem was found, 1 at least one was, 2 wrong arguments.";
 
-/// Connects as a client does, and looks at what goes wrong most often: the address that clients are told and whether it
-/// answers from here, versions, clocks, disk space, durability. Writes nothing to the broker.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

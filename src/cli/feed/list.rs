@@ -3,7 +3,7 @@
 use super::facts::{self, FeedFacts};
 use crate::cli::client::Client;
 use crate::cli::failure::Failure;
-use crate::cli::output::{Format, human_bytes, write_out};
+use crate::cli::output::{Format, human_bytes, note, write_out};
 use crate::cli::paint::{Paint, grouped};
 use crate::cli::table::{Align, Table};
 use crate::cli::text::{printable, utc};
@@ -12,6 +12,9 @@ pub fn run(client: &mut Client, containing: Option<&str>, format: Format) -> Res
     let mut topics = client.topics()?;
     topics.retain(|topic| !topic.is_internal && containing.is_none_or(|part| topic.name.contains(part)));
     let feeds = facts::of(client, topics)?;
+    if feeds.is_empty() && format == Format::Table {
+        note("there are no such feeds");
+    }
     write_out(match format {
         Format::Json => feeds.iter().map(|feed| format!("{}\n", feed.json())).collect(),
         Format::Table => table().rows(&feeds.iter().map(row).collect::<Vec<_>>()),

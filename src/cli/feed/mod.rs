@@ -18,7 +18,6 @@ Examples:
   streamstack feed configure orders streamstack.seal.ms=1000 --unset retention.ms
   streamstack feed delete orders --yes";
 
-/// A feed is a topic with the history of its commits.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -43,11 +43,12 @@ Examples:
   streamstack produce polls --seal 09:59 --metadata source=boards < poll.json
   streamstack read orders -o json | streamstack produce copy --input json
 
-Ends at the end of its input, or with Ctrl-C after what was read was sent. Exit codes: 0 all was taken, 1 something was
-refused or the broker could not be reached, 2 wrong arguments, 130 ended by Ctrl-C.";
+Ends at the end of its input, or with Ctrl-C after what was read was sent; then nothing is sealed.
+With --seal the last line is held back until the end: it carries the seal. A feed that seals by
+itself meanwhile (streamstack.seal.ms) makes more commits; the last one gets the label.
+Exit codes: 0 all was taken, 1 something was refused or the broker could not be reached,
+2 wrong arguments, 130 ended by Ctrl-C.";
 
-/// Each line of the input becomes a record. What was read is sent at once; when it is lost on the way it is sent again,
-/// and still stands there once (an idempotent producer). Keys choose partitions as Kafka's own producers do.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -178,7 +179,8 @@ fn open_file(file: &PathBuf) -> io::Result<File> {
 fn partitions(client: &mut Client, args: &Args) -> Result<Vec<i32>, Failure> {
     let topic = &args.topic;
     let partitions = match client.partitions(topic) {
-        Err(error) if error.code() == Some(ResponseError::UnknownTopicOrPartition) => {
+        // A view is not made by writing to it: its feed would have to be.
+        Err(error) if error.code() == Some(ResponseError::UnknownTopicOrPartition) && !topic.contains("..") => {
             let made = client.partitions_or_new(topic)?;
             output::note(format_args!("topic {topic} is new; partitions: {}", made.len()));
             made

@@ -35,12 +35,12 @@ Examples:
   streamstack read orders..hour-2026010109       what was sealed in that hour
   streamstack read orders --from 2026-01-01T09:00Z -o json | jq .value
 
-On a terminal records are a table; into a pipe go the values, one line each. Partitions are read one after the other,
-with --follow all at once. Exit codes: 0 all was read (or --follow was ended by Ctrl-C), 1 the broker refused or could not
+On a terminal records are a table; into a pipe go the values, one line each. With -o json bytes
+that are no text are base64, and key_encoding or value_encoding says so. Partitions are read one
+after the other, with --follow all at once. The address given is the only one that is spoken to.
+Exit codes: 0 all was read (or --follow was ended by Ctrl-C), 1 the broker refused or could not
 be reached, 2 wrong arguments, 130 ended by Ctrl-C.";
 
-/// Reads from the start to the end as of now. A bounded view (a commit, a range, an hour) that is not sealed yet is refused,
-/// or waited for with --follow.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -23,7 +23,6 @@ Examples:
   streamstack stream seal orders --label noon --metadata source=hand
   streamstack read orders..stream-42        what a stream holds";
 
-/// A stream is what is written between two seals. Sealed, it becomes a commit.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

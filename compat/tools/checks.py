@@ -9,25 +9,30 @@ import traceback
 
 import cluster_checks
 import config_checks
+import feed_checks
 import record_checks
 import topic_checks
 from host import Host, Tools
 
-CHECKS = [*topic_checks.CHECKS, *config_checks.CHECKS, *record_checks.CHECKS, *cluster_checks.CHECKS]
+KAFKA_CHECKS = [*topic_checks.CHECKS, *config_checks.CHECKS, *record_checks.CHECKS, *cluster_checks.CHECKS]
 
 
 def main():
     bootstrap, suite, _prefix, *only = sys.argv[1:]
-    if suite != "kafka":
-        return
     host = Host()
     tools = Tools(bootstrap, host)
-    with config_checks.replicas_as_formatted(tools):
-        for name, check in CHECKS:
-            if only and only[0] not in name:
-                continue
-            print(json.dumps({"check": name, "answer": answer(check, tools)}), flush=True)
+    if suite == "feed":
+        run(feed_checks.CHECKS, tools, only)
+    else:
+        with config_checks.replicas_as_formatted(tools):
+            run(KAFKA_CHECKS, tools, only)
     host.close()
+
+
+def run(checks, tools, only):
+    for name, check in checks:
+        if not only or only[0] in name:
+            print(json.dumps({"check": name, "answer": answer(check, tools)}), flush=True)
 
 
 def answer(check, tools):

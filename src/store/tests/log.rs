@@ -84,6 +84,23 @@ fn stored_indexes_serve_after_a_restart_and_damaged_ones_are_rebuilt() {
 }
 
 #[test]
+fn an_empty_index_as_kafka_dump_log_leaves_one_is_rebuilt() {
+    let (fixture, batches) = filled();
+    let fixture = fixture.reopened();
+    fixture.disk.open(&segment_path(batches[40].0, "index"), OpenMode::Create).unwrap();
+    check_reads(&fixture, &batches);
+}
+
+#[test]
+fn the_bytes_of_a_log_are_those_of_all_its_segments() {
+    let (fixture, batches) = filled();
+    let bytes: usize = batches.iter().map(|(_, batch)| batch.len()).sum();
+    assert_eq!(fixture.partition().log_bytes().unwrap(), bytes as u64);
+    assert_eq!(fixture.reopened().partition().log_bytes().unwrap(), bytes as u64);
+    assert_eq!(Fixture::new().partition().log_bytes().unwrap(), 0);
+}
+
+#[test]
 fn what_lies_past_the_known_end_is_cut_and_later_segments_removed() {
     let (mut fixture, batches) = filled();
     let (end, log) = (fixture.end, fixture.log);

@@ -45,7 +45,7 @@ fn live(
 
     let topics: Vec<String> = (0..num_topics).map(|number| format!("topic-{number}")).collect();
     let begin = Instant::now();
-    load::create(&broker.address, &topics, 1)?;
+    load::create(&broker.address, &topics, 1, &[])?;
     note(format!("{num_topics} topics made, s"), begin.elapsed().as_secs_f64());
     note(format!("memory with {num_topics} topics, MB"), process::resident_mb(broker.pid));
     note(
@@ -70,7 +70,7 @@ fn live(
 }
 
 /// Produces large requests until that much is there.
-fn fill(broker: &Broker, megabytes: u64) -> Result<(), Fault> {
+pub fn fill(broker: &Broker, megabytes: u64) -> Result<(), Fault> {
     let shape = Shape::new(1024, 128, 5);
     let mut left = megabytes as f64;
     load::prepare(&broker.address, "filled", 1)?;

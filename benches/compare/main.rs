@@ -8,6 +8,8 @@
 mod broker;
 mod command;
 mod contest;
+mod crowds;
+mod feeds;
 mod lives;
 mod load;
 mod memory;
@@ -27,6 +29,8 @@ fn main() -> Result<(), Fault> {
     let options = options::Options::parse();
     match &options.command {
         Some(options::Command::Lives { topics, megabytes }) => lives::run(&options, *topics, *megabytes),
+        Some(options::Command::Feeds { commits, feeds }) => feeds::run(&options, *commits, *feeds),
+        Some(options::Command::Crowds { idle }) => crowds::run(&options, *idle),
         Some(command) => command::run(command),
         None => {
             let results = contest::run(&options)?;

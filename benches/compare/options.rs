@@ -126,6 +126,21 @@ pub enum Command {
         #[arg(long, default_value_t = 2000)]
         megabytes: u64,
     },
+    /// What only StreamStack has: the feed read beside the plain topic, a long history of commits, many idle feeds, seals.
+    Feeds {
+        /// Commits of the long history.
+        #[arg(long, default_value_t = 100_000)]
+        commits: usize,
+        /// Idle feeds.
+        #[arg(long, default_value_t = 10_000)]
+        feeds: usize,
+    },
+    /// Many connections, good and bad ones: the broker's memory, and how a good client fares beside them.
+    Crowds {
+        /// Idle connections.
+        #[arg(long, default_value_t = 10_000)]
+        idle: usize,
+    },
     /// Waits for the first Metadata answer that names a broker.
     Ready {
         #[arg(long, default_value = "127.0.0.1:9092")]

@@ -11,6 +11,11 @@ pub fn cpu_seconds(pid: u32) -> f64 {
     ticks / rustix::param::clock_ticks_per_second() as f64
 }
 
+/// Files and sockets that a process has open.
+pub fn num_files(pid: u32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)
+}
+
 /// Resident memory of a process in MB; 0 when it is gone.
 pub fn resident_mb(pid: u32) -> f64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();

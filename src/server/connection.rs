@@ -30,6 +30,9 @@ const READ_LEN: usize = 64 << 10;
 /// How long a fetch may go on waiting for records when its client has closed its side.
 const ENDED_WAIT_MAX: Duration = Duration::from_secs(1);
 
+/// The same, of a connection that has not sent anything yet: most stay idle for a while.
+const FIRST_READ_LEN: usize = 4 << 10;
+
 /// A frame's buffer is made for all of it if it is no longer than this; a longer one's grows as its bytes arrive.
 const WHOLE_LEN: usize = 1 << 20;
 
@@ -138,6 +141,10 @@ impl Connection {
                 return Ok(());
             }
             self.ask_for_room()?;
+            if self.inbox.is_empty() {
+                // Idle connections hold no buffer.
+                self.inbox = BytesMut::new();
+            }
             match self.next_event(&mut timer, &mut stopped, stopping).await? {
                 Event::Room(held) => self.inflow = Inflow::Held(held),
                 Event::Crowded => self.make_way()?,
@@ -271,6 +278,7 @@ impl Connection {
         match frame::unfinished(&self.inbox, self.frame_max) {
             Ok(Some(len)) => (frame::LENGTH_LEN + len - self.inbox.len()).min(WHOLE_LEN.max(self.inbox.len())),
             _ if self.last_len > READ_LEN => (frame::LENGTH_LEN + self.last_len).min(WHOLE_LEN),
+            _ if self.last_len == 0 => FIRST_READ_LEN,
             _ => READ_LEN,
         }
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -16,6 +16,10 @@ use crate::metrics;
 
 /// How long accepting pauses when the process has no file handle left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Connections that may wait to be accepted (the system may allow fewer: net.core.somaxconn). One that finds the queue
+/// full waits a second, until its client tries again.
+const BACKLOG: u32 = 4096;
 
 /// How long connections have to send their last answers at shutdown.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
@@ -29,8 +33,22 @@ pub(super) struct Listener {
 pub(super) async fn bind(config: &ListenerConfig) -> io::Result<Listener> {
     // No host means every interface, as in Kafka.
     let host = config.host.as_deref().unwrap_or("0.0.0.0");
-    let socket = TcpListener::bind((host, config.port)).await?;
-    Ok(Listener { address: socket.local_addr()?, name: config.name.clone(), socket })
+    let mut failure = io::Error::new(io::ErrorKind::AddrNotAvailable, "the name has no address");
+    for address in tokio::net::lookup_host((host, config.port)).await? {
+        match listen(address) {
+            Ok(socket) => return Ok(Listener { address: socket.local_addr()?, name: config.name.clone(), socket }),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A restart must not wait for the connections of the last life to time out.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 impl Listener {

@@ -14,7 +14,7 @@ const TOPICS_MAX: usize = 500;
 
 /// Makes `topic`, and writes one record to each partition: a topic just made may refuse for a moment.
 pub fn prepare(address: &str, topic: &str, partitions: i32) -> Result<(), Fault> {
-    create(address, &[topic.to_owned()], partitions)?;
+    create(address, &[topic.to_owned()], partitions, &[])?;
     let mut connection = Connection::open(address)?;
     let batch = wire::batch(1, 1);
     for partition in 0..partitions {
@@ -24,10 +24,10 @@ pub fn prepare(address: &str, topic: &str, partitions: i32) -> Result<(), Fault>
 }
 
 /// Makes the topics that are missing.
-pub fn create(address: &str, topics: &[String], partitions: i32) -> Result<(), Fault> {
+pub fn create(address: &str, topics: &[String], partitions: i32, configs: &[(&str, &str)]) -> Result<(), Fault> {
     let mut connection = Connection::open(address)?;
     for part in topics.chunks(TOPICS_MAX) {
-        for code in wire::created(connection.ask(&wire::create_topics(part, partitions))?)? {
+        for code in wire::created(connection.ask(&wire::create_topics(part, partitions, configs))?)? {
             if code != TOPIC_ALREADY_EXISTS {
                 wire::accepted("CreateTopics", code)?;
             }

@@ -44,6 +44,13 @@ pub fn created(answer: &[u8]) -> Result<Vec<i16>, Fault> {
     Ok(codes)
 }
 
+/// ListOffsets v1: the partition's error code and offset. Before them: correlation, number of topics, name, number of
+/// partitions, partition; the timestamp stands between the two.
+pub fn listed(answer: &[u8], topic: &str) -> Result<(i16, i64), Fault> {
+    let at = 4 + 4 + 2 + topic.len() + 4 + 4;
+    Ok((i16_at(answer, at)?, i64_at(answer, at + 2 + 8)?))
+}
+
 /// Produce v7: the partition's error code and base offset. Before them: correlation, number of topics, name, number
 /// of partitions, partition.
 pub fn produced(answer: &[u8], topic: &str) -> Result<(i16, i64), Fault> {

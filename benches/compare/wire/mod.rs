@@ -6,10 +6,10 @@ mod buffer;
 mod connection;
 mod request;
 
-pub use answer::{created, fetched, names_a_broker, produced};
+pub use answer::{created, fetched, listed, names_a_broker, produced};
 pub use batch::batch;
 pub use connection::Connection;
-pub use request::{create_topics, fetch, metadata, produce};
+pub use request::{create_topics, fetch, list_end, metadata, produce};
 
 use crate::Fault;
 

@@ -9,12 +9,15 @@ pub fn metadata() -> Vec<u8> {
     })
 }
 
-/// CreateTopics v4: topics with so many partitions each.
-pub fn create_topics(topics: &[String], partitions: i32) -> Vec<u8> {
+/// CreateTopics v4: topics with so many partitions each, and these configs.
+pub fn create_topics(topics: &[String], partitions: i32, configs: &[(&str, &str)]) -> Vec<u8> {
     request(19, 4, |b| {
         b.i32(topics.len() as i32);
         for topic in topics {
-            b.string(topic).i32(partitions).i16(1).i32(0).i32(0);
+            b.string(topic).i32(partitions).i16(1).i32(0).i32(configs.len() as i32);
+            for (name, value) in configs {
+                b.string(name).string(value);
+            }
         }
         b.i32(120_000).i8(0);
     })
@@ -33,6 +36,13 @@ pub fn fetch(topic: &str, offset: i64, bytes_max: i32, wait_ms: i32) -> Vec<u8> 
         b.i32(-1).i32(wait_ms).i32(1).i32(bytes_max).i8(0).i32(0).i32(-1);
         b.i32(1).string(topic).i32(1).i32(0).i32(-1).i64(offset).i64(-1).i32(bytes_max);
         b.i32(0).string("");
+    })
+}
+
+/// ListOffsets v1, of partition 0: the end.
+pub fn list_end(topic: &str) -> Vec<u8> {
+    request(2, 1, |b| {
+        b.i32(-1).i32(1).string(topic).i32(1).i32(0).i64(-1);
     })
 }
 

@@ -58,9 +58,19 @@ fn lsn(digits: &str) -> Option<Lsn> {
     plain.then(|| digits.parse().ok().map(Lsn))?
 }
 
-/// The whole content of a file.
+/// The whole content of a file, mapped: it is mostly passed over, and a start should not need the memory.
 pub(super) fn read_file(disk: &dyn Disk, path: &Path) -> Result<Bytes, JournalError> {
-    read_range(disk, path, 0, u64::MAX).map_err(JournalError::io("read", path))
+    let whole = || {
+        let file = disk.open(path, OpenMode::Read)?;
+        let size = file.size()?;
+        if size == 0 {
+            return Ok(Bytes::new());
+        }
+        let map = file.map(size)?;
+        map.prefault(0, size)?;
+        map.slice(0, size)
+    };
+    whole().map_err(JournalError::io("read", path))
 }
 
 /// The header of a file, if it has a valid one.

@@ -24,7 +24,8 @@
 //! A connection reads a frame, `api` checks the batch, and [`broker::Broker::append`] decides under the core's lock where
 //! it goes: the offset is known then, so the answer is encoded at once and gated on an lsn. What was decided waits in the
 //! open group. Whoever holds the flush token writes the group: one frame to the journal, one write a partition to the
-//! segments, one fdatasync (`streamstack.durability=fsync`). Then it is published (ends that readers see), the gates
+//! segments, one fdatasync (`streamstack.durability=fsync`; with `os` there is no sync, and a large batch goes to its
+//! segment only, which the journal's entry then names). Then it is published (ends that readers see), the gates
 //! below its lsn open, and sleeping fetches wake. No reader takes the core's lock.
 //!
 //! # What holds, and must go on holding
@@ -33,7 +34,7 @@
 //! - Nothing is acknowledged, refused or shown that rests on an entry that is not durable.
 //! - Readers see published bytes only; what is published never shrinks. A mapped file is never cut.
 //! - After a failed write or sync the journal takes nothing more; the process stops and says file and error.
-//! - At recovery only a torn tail of the journal is dropped; damage with valid frames behind it stops the start.
+//! - At recovery only a torn tail of the journal is dropped (a group whose batches are not in their segments is torn too); damage with valid frames behind it stops the start.
 //! - Feed offsets, commit numbers and the bytes of a bounded view, once given, never change.
 //! - `model`, `batch` and `wire` do no I/O; no lock is held over an await.
 //!
@@ -42,6 +43,13 @@
 //! - Each journal frame says up to which lsn the journal was synced when it was written. So in `os` mode, where several
 //!   frames may be lost at once, a lost tail is told from damage; and an empty frame when the journal comes to rest does the
 //!   same for the last group (see `store::journal`).
+//! - In `os` mode a batch above 1 KiB is written once, to its segment, and the journal holds its header, place and checksum.
+//!   Writing it twice cost a second copy and a second page of memory, most of the CPU at large requests. The segment is
+//!   written first, so a killed process loses nothing; after a power loss the journal ends at the first batch that is not
+//!   there, by the same rule as for a torn frame (see `store::journal`). `synced` therefore moves in `os` mode only when the
+//!   segments were synced too.
+//! - A frame's buffer is made for all of it, and in an allocator that keeps memory: growing it copied each large request
+//!   twice, and glibc gave the pages back to the system each time.
 //! - Seals and deadlines go by a steady clock that starts at the wall's time: seal times never go back, and a bounded
 //!   time range is closed by a journaled floor before it is first answered (see `view`).
 //! - Requests that arrive together on a connection go to the disk in one write: the connection decides on all of them and

@@ -31,7 +31,13 @@ impl Serving {
     /// On a port of 127.0.0.1; 0 takes a free one.
     pub fn start_at(port: &str, data: &Path, args: &[&str]) -> Serving {
         let mut command = program(&["serve", "--listen", port, "--data", data.to_str().unwrap()]);
-        let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        command.args(args);
+        Serving::of(command)
+    }
+
+    /// What `command` starts, in whatever way.
+    pub fn of(mut command: Command) -> Serving {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = Vec::new();
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             lines.push(line.unwrap());

@@ -21,9 +21,9 @@ def replicas_as_formatted(t):
     if any(line.startswith(REPLICAS) for line in described):
         yield
         return
-    t.run(f"kafka-configs --alter {CLUSTER} --add-config {REPLICAS}=1")
+    t.do(f"kafka-configs --alter {CLUSTER} --add-config {REPLICAS}=1")
     yield
-    t.run(f"kafka-configs --alter {CLUSTER} --delete-config {REPLICAS}")
+    t.do(f"kafka-configs --alter {CLUSTER} --delete-config {REPLICAS}")
 
 
 def compared(answers):

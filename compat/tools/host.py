@@ -82,6 +82,12 @@ class Tools:
             raise RuntimeError(f"{command}: {output}")
         return exit_code, output
 
+    def do(self, command, given=""):
+        """A step that must succeed; what it prints is no answer."""
+        exit_code, output = self.raw(command, given)
+        if exit_code != 0:
+            raise RuntimeError(f"{command}: exit {exit_code}: {output}")
+
     def answers(self, *commands, given=""):
         """What each command answers, by the command as it was typed; its exit code first unless that is 0."""
         answers = {}

@@ -36,13 +36,13 @@ def create_refused(t):
 
 def name_of_a_view(t):
     answers = t.answers("kafka-topics --create --topic tools-a..feed")
-    t.run("kafka-topics --delete --topic tools-a..feed --if-exists")
+    t.do("kafka-topics --delete --topic tools-a..feed --if-exists")
     return answers
 
 
 def three_replicas(t):
     answers = t.answers("kafka-topics --create --topic tools-x --replication-factor 3")
-    t.run("kafka-topics --delete --topic tools-x --if-exists")
+    t.do("kafka-topics --delete --topic tools-x --if-exists")
     return answers
 
 

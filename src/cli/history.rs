@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kafka_protocol::error::ResponseError;
 
-use super::client::{Client, Isolation, OffsetOf, Position, Record};
+use super::client::{Bounds, Client, Isolation, Position, Record};
 use super::failure::Failure;
 
 /// How long the broker holds a request when there is nothing more yet; Ctrl-C is heard as often.
@@ -67,11 +67,11 @@ impl History {
     }
 }
 
-/// How many entries a history topic of a feed has: `commits` or `streams`. A refusal where there is nothing of the kind.
-pub(super) fn length(client: &mut Client, feed: &str, history: &str) -> Result<i64, Failure> {
+/// Where a history topic of a feed, `commits` or `streams`, starts and ends. A refusal where there is nothing of the kind.
+pub(super) fn bounds(client: &mut Client, feed: &str, history: &str) -> Result<Bounds, Failure> {
     let topic = format!("{feed}..{history}");
     match client.partitions(&topic) {
-        Ok(_) => Ok(client.offset(&topic, PARTITION, OffsetOf::End, SHOWN)?.unwrap_or(0)),
+        Ok(_) => Ok(client.bounds_of(&topic, PARTITION, SHOWN)?),
         // Kafka takes it for a topic of that name, which is not there.
         Err(error)
             if error.code() == Some(ResponseError::UnknownTopicOrPartition) && client.partitions(feed).is_ok() =>

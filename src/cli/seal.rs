@@ -55,7 +55,7 @@ pub(super) fn commit_with(
     partition: i32,
     offset: i64,
 ) -> Result<Option<Manifest>, Failure> {
-    let end = history::length(client, feed, "commits")?;
+    let end = history::bounds(client, feed, "commits")?.end;
     let found = manifests(client, feed, first.max(end - COMMITS_SEARCHED_MAX), end)?;
     Ok(found.into_iter().rev().find(|commit| commit.holds(partition, offset)))
 }

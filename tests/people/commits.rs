@@ -21,10 +21,10 @@ fn with_two_commits() -> Terminal {
 fn a_list_has_a_line_for_each_commit() {
     let terminal = with_two_commits();
     let list = settled(&terminal.out(&["commits", "list", "orders"]));
-    let heads = "COMMIT SEALED (UTC) RECORDS BYTES REASON LABEL METADATA";
+    let heads = "COMMIT SEALED (UTC) RECORDS BYTES REASON STATE LABEL METADATA";
     assert_eq!(list[0], heads);
-    assert_eq!(list[1], r#"0 DATE TIME 3 SIZE B control first {"by":"hand"}"#);
-    assert_eq!(list[2], "1 DATE TIME 1 SIZE B header - -");
+    assert_eq!(list[1], r#"0 DATE TIME 3 SIZE B control live first {"by":"hand"}"#);
+    assert_eq!(list[2], "1 DATE TIME 1 SIZE B header live - -");
     assert_eq!(settled(&terminal.out(&["commits", "list", "orders", "1"]))[1..], list[2..]);
     assert_eq!(settled(&terminal.out(&["commits", "list", "orders", "0-1"])), list);
     assert_eq!(settled(&terminal.out(&["commits", "list", "orders", "--last", "1"]))[1..], list[2..]);

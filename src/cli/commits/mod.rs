@@ -104,19 +104,19 @@ fn read(
     mut write: impl FnMut(&[Manifest]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut client = broker.connect()?;
-    let commits = history::length(&mut client, feed, "commits")?;
-    if commits == 0 && !follow {
+    let commits = history::bounds(&mut client, feed, "commits")?;
+    if commits.start == commits.end && !follow {
         // Nothing is an answer too, but a person may wonder.
         note(format_args!("{feed} has no commits yet"));
     }
     let (start, end) = match which {
-        Which::Last(number) => (commits.saturating_sub(number).max(0), None),
+        Which::Last(number) => (commits.end.saturating_sub(number).max(commits.start), None),
         Which::Range(range) => range.bounds(feed, commits, follow)?,
     };
     let mut history = History::from(format!("{feed}..commits"), start);
     let mut take = |records: Vec<Record>| write(&manifests(&records)?);
     if !follow {
-        return history.read_until(&mut client, end.unwrap_or(commits).min(commits), take);
+        return history.read_until(&mut client, end.unwrap_or(commits.end).min(commits.end), take);
     }
     interrupt::listen()?;
     while !interrupt::came() && end.is_none_or(|end| history.next() < end) {
@@ -133,9 +133,10 @@ fn manifests(records: &[Record]) -> Result<Vec<Manifest>, Failure> {
 
 fn refuse_empty(broker: &BrokerArgs, feed: &str) -> Result<(), Failure> {
     let mut client: Client = broker.connect()?;
-    match history::length(&mut client, feed, "commits")? {
-        0 => Err(Failure::Refused(format!("{feed} has no commits yet"))),
-        _ => Ok(()),
+    let commits = history::bounds(&mut client, feed, "commits")?;
+    match commits.start == commits.end {
+        true => Err(Failure::Refused(format!("{feed} has no commits yet"))),
+        false => Ok(()),
     }
 }
 
@@ -161,6 +162,7 @@ fn table() -> Table {
         ("RECORDS", Align::Right),
         ("BYTES", Align::Right),
         ("REASON", Align::Left),
+        ("STATE", Align::Left),
         ("LABEL", Align::Left),
         ("METADATA", Align::Left),
     ];
@@ -174,6 +176,7 @@ fn row(manifest: &Manifest) -> Vec<String> {
         grouped(manifest.records as u64),
         human_bytes(manifest.bytes),
         manifest.reason.clone(),
+        manifest.state.clone(),
         printable(manifest.label().as_bytes()),
         printable(manifest.metadata().as_bytes()),
     ]

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::cli::client::Bounds;
 use crate::cli::failure::Failure;
 
 /// Commits from `first` to `last`, both included.
@@ -15,17 +16,23 @@ impl Range {
     /// All there are.
     pub const ALL: Range = Range { first: 0, last: None };
 
-    /// The first and the one past the last, if there is a last, of a feed that has so many. One that is not there is a
+    /// The first and the one past the last, if there is a last, of a feed that has these. One that is not there is a
     /// refusal, unless it is waited for.
-    pub fn bounds(self, feed: &str, commits: i64, waits: bool) -> Result<(i64, Option<i64>), Failure> {
-        let highest = self.last.unwrap_or(self.first);
-        if highest >= commits && !waits && self != Range::ALL {
-            return Err(Failure::Refused(match commits {
-                0 => format!("{feed} has no commits yet"),
-                _ => format!("{feed} has no commit {highest}: its commits are 0 to {}", commits - 1),
-            }));
+    pub fn bounds(self, feed: &str, there: Bounds, waits: bool) -> Result<(i64, Option<i64>), Failure> {
+        let Bounds { start, end, .. } = there;
+        if self == Range::ALL {
+            return Ok((start, None));
         }
-        Ok((self.first, self.last.map(|last| last + 1)))
+        let highest = self.last.unwrap_or(self.first);
+        let missing = [self.first, highest].into_iter().find(|&n| n < start || n >= end && !waits);
+        match missing {
+            None => Ok((self.first, self.last.map(|last| last + 1))),
+            Some(_) if start == end => Err(Failure::Refused(format!("{feed} has no commits yet"))),
+            Some(missing) => {
+                let last = end - 1;
+                Err(Failure::Refused(format!("{feed} has no commit {missing}: its commits are {start} to {last}")))
+            }
+        }
     }
 }
 
@@ -52,13 +59,17 @@ mod tests {
 
     #[test]
     fn ranges_include_both_ends() {
-        let bounds = |text: &str, commits, waits| text.parse::<Range>().unwrap().bounds("f", commits, waits).ok();
+        let there = |end| Bounds { partition: 0, start: 0, end };
+        let bounds = |text: &str, end, waits| text.parse::<Range>().unwrap().bounds("f", there(end), waits).ok();
         assert_eq!(bounds("7", 8, false), Some((7, Some(8))));
         assert_eq!(bounds("3-5", 6, false), Some((3, Some(6))));
         assert_eq!(bounds("3-", 6, false), Some((3, None)));
         assert_eq!(bounds("3-6", 6, false), None);
         assert_eq!(bounds("3-6", 6, true), Some((3, Some(7))));
-        assert_eq!(Range::ALL.bounds("f", 0, false).ok(), Some((0, None)));
+        let cut = Bounds { partition: 0, start: 4, end: 6 };
+        assert_eq!(Range::ALL.bounds("f", cut, false).ok(), Some((4, None)));
+        let forgotten = "3-5".parse::<Range>().unwrap().bounds("f", cut, true).unwrap_err();
+        assert_eq!(forgotten.to_string(), "f has no commit 3: its commits are 4 to 5");
         for wrong in ["", "-", "-3", "x", "1-x", "5-3", "1-2-3", "9223372036854775807"] {
             assert!(wrong.parse::<Range>().is_err(), "{wrong}");
         }

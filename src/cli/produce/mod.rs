@@ -199,7 +199,7 @@ fn partitions(client: &mut Client, args: &Args) -> Result<Vec<i32>, Failure> {
 /// Refused before anything is sent where there is nothing to seal.
 fn sealing(client: &mut Client, args: &Args, metadata: Option<String>) -> Result<Sealing, Failure> {
     let Some(label) = &args.seal else { return Ok(Sealing::No) };
-    let first_commit = history::length(client, &args.topic, "commits")?;
+    let first_commit = history::bounds(client, &args.topic, "commits")?.end;
     Ok(match metadata {
         Some(metadata) => Sealing::ByRecord { label: Some(label.clone()).filter(|label| !label.is_empty()), metadata },
         None => Sealing::ByHeader { label: label.clone(), first_commit },

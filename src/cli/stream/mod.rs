@@ -125,7 +125,7 @@ fn seal_stream(broker: &BrokerArgs, args: &SealArgs) -> Result<(), Failure> {
     let metadata = seal::metadata(&args.metadata)?;
     let mut client = broker.connect()?;
     // Refused where there is nothing to seal, before a topic ..seal is made by a broker that takes it for one.
-    history::length(&mut client, &args.feed, "commits")?;
+    history::bounds(&mut client, &args.feed, "commits")?;
     let label = args.label.as_deref();
     let commit = seal::seal(&mut client, &args.feed, label, metadata.as_deref(), broker.timeout)?;
     write_out(match args.output.format {
@@ -137,10 +137,10 @@ fn seal_stream(broker: &BrokerArgs, args: &SealArgs) -> Result<(), Failure> {
 
 /// All that the events tell, and how much the open ones hold by now.
 fn streams(client: &mut Client, feed: &str) -> Result<Streams, Failure> {
-    let events = history::length(client, feed, "streams")?;
+    let events = history::bounds(client, feed, "streams")?;
     let mut streams = Streams::default();
-    History::from(format!("{feed}..streams"), 0)
-        .read_until(client, events, |records| records.iter().try_for_each(|record| streams.take(record)))?;
+    History::from(format!("{feed}..streams"), events.start)
+        .read_until(client, events.end, |records| records.iter().try_for_each(|record| streams.take(record)))?;
     let partitions = client.partitions(feed)?;
     for stream in streams.open() {
         stream.records = Some(num_records(client, feed, stream.number, &partitions)?);

@@ -4,13 +4,17 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::disk::Disk;
 
 use super::error::FileError;
 use super::tail::TailFile;
+
+/// From so many files on, several threads sync.
+const MANY: usize = 64;
+const THREADS: usize = 16;
 
 /// The set of dirty files and folders.
 #[derive(Default)]
@@ -37,16 +41,35 @@ impl Dirty {
     /// Syncs all that is marked now. What is written while this runs is marked again, for the next checkpoint.
     pub fn sync(&self, disk: &dyn Disk) -> Result<(), FileError> {
         let marks = std::mem::take(&mut *self.marks.lock().unwrap_or_else(PoisonError::into_inner));
-        for file in &marks.files {
+        all(&marks.files, |file| {
             file.dirty.store(false, Ordering::Release);
-            file.sync()?;
-        }
-        for (folder, gone) in &marks.folders {
-            match disk.sync_dir(folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && gone.load(Ordering::Acquire) => (),
-                outcome => outcome.map_err(FileError::io(folder))?,
-            }
+            file.sync()
+        })?;
+        let folders: Vec<_> = marks.folders.iter().collect();
+        all(&folders, |(folder, gone)| match disk.sync_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && gone.load(Ordering::Acquire) => Ok(()),
+            outcome => outcome.map_err(FileError::io(folder)),
+        })
+    }
+}
+
+/// Syncs each of `these`; many at a time when there are many. A file system brings the syncs that wait at one time to
+/// the disk together: 5,000 small files one after another took 20 s.
+fn all<T: Sync>(these: &[T], sync: impl Fn(&T) -> Result<(), FileError> + Sync) -> Result<(), FileError> {
+    if these.len() < MANY {
+        return these.iter().try_for_each(sync);
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(this) = these.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sync(this)?;
         }
         Ok(())
-    }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        // Waits for all of them; the first error counts.
+        let outcomes: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+        outcomes.into_iter().try_for_each(|outcome| outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }

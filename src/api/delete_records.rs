@@ -1,4 +1,5 @@
-//! DeleteRecords (key 21): the log of a partition begins later. Offset -1 stands for its high watermark.
+//! DeleteRecords (key 21): the log of a partition begins later, or, on `<feed>..commits`, the history of a feed: whole
+//! commits are dropped with all their records. Offset -1 stands for the high watermark.
 
 use std::sync::Arc;
 
@@ -11,8 +12,10 @@ use super::resource;
 use super::topic::{self, Refusal, unknown_topic};
 use super::{Reply, RequestContext};
 use crate::broker::{Broker, FeedHandle};
-use crate::model::Offset;
+use crate::model::{CommitNumber, Offset};
+use crate::view::{Selector, ViewName};
 use crate::wire::error;
+use crate::wire::name::{self, TopicName};
 
 /// The offset that stands for the high watermark.
 const HIGH_WATERMARK: i64 = -1;
@@ -32,12 +35,19 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Delet
     })
 }
 
+/// What may begin later.
+enum Target {
+    Log(Arc<FeedHandle>),
+    Commits(Arc<FeedHandle>),
+}
+
 async fn delete_from_topic(broker: &Broker, topic: &DeleteRecordsTopic) -> DeleteRecordsTopicResult {
-    let feed = resource::feed_to_change(broker, &topic.name).and_then(deletable);
+    let target = target(broker, &topic.name);
     let mut partitions = Vec::with_capacity(topic.partitions.len());
     for wanted in &topic.partitions {
-        let deleted = match &feed {
-            Ok(feed) => delete(broker, feed, wanted).await,
+        let deleted = match &target {
+            Ok(Target::Log(feed)) => delete(broker, feed, wanted).await,
+            Ok(Target::Commits(feed)) => drop_commits(broker, feed, wanted).await,
             Err(refusal) => Err(refusal.clone()),
         };
         let result = DeleteRecordsPartitionResult::default().with_partition_index(wanted.partition_index);
@@ -53,6 +63,15 @@ async fn delete_from_topic(broker: &Broker, topic: &DeleteRecordsTopic) -> Delet
     DeleteRecordsTopicResult::default().with_name(topic.name.clone()).with_partitions(partitions)
 }
 
+fn target(broker: &Broker, name: &str) -> Result<Target, Refusal> {
+    match name::parse_topic(name) {
+        Ok(TopicName::View(ViewName { feed, selector: Selector::CommitLog, .. })) => {
+            resource::feed_to_change(broker, &feed).and_then(deletable).map(Target::Commits)
+        }
+        _ => resource::feed_to_change(broker, name).and_then(deletable).map(Target::Log),
+    }
+}
+
 /// As in Kafka, records of a topic that is only compacted are not deleted.
 fn deletable(feed: Arc<FeedHandle>) -> Result<Arc<FeedHandle>, Refusal> {
     if feed.config().settings.delete {
@@ -65,6 +84,14 @@ fn deletable(feed: Arc<FeedHandle>) -> Result<Arc<FeedHandle>, Refusal> {
 async fn delete(broker: &Broker, feed: &FeedHandle, wanted: &DeleteRecordsPartition) -> Result<i64, Refusal> {
     let partition = topic::partition_id(wanted.partition_index).ok_or_else(unknown_topic)?;
     let deleted = broker.delete_records(feed, partition, below(wanted.offset)?.map(Offset)).await;
+    deleted.map(|start| start.0).map_err(|error| Refusal { error: error::of_trim(&error), message: error.to_string() })
+}
+
+async fn drop_commits(broker: &Broker, feed: &FeedHandle, wanted: &DeleteRecordsPartition) -> Result<i64, Refusal> {
+    if wanted.partition_index != 0 {
+        return Err(unknown_topic());
+    }
+    let deleted = broker.delete_commits(feed, below(wanted.offset)?.map(CommitNumber)).await;
     deleted.map(|start| start.0).map_err(|error| Refusal { error: error::of_trim(&error), message: error.to_string() })
 }
 

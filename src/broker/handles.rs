@@ -13,7 +13,7 @@ use crate::model::{
     CommitNumber, Extent, FeedId, FeedOffset, FeedSettings, HistoryStart, Offset, PartitionId, PartitionStart,
     StreamId, Timestamp,
 };
-use crate::store::FeedFiles;
+use crate::store::{FeedFiles, FileError};
 use crate::view::{OpenStreamReading, PartitionEnds, Published};
 
 /// A feed as published.
@@ -30,6 +30,8 @@ pub struct FeedHandle {
     events: AtomicI64,
     sealed_at: AtomicI64,
     open: Mutex<BTreeMap<StreamId, OpenStreamReading>>,
+    /// The oldest commit that is kept and its seal time, as last looked up.
+    oldest: Mutex<Option<(CommitNumber, Timestamp)>>,
     history: Waiters,
 }
 
@@ -87,6 +89,7 @@ impl FeedHandle {
             events: AtomicI64::new(ends.events),
             sealed_at: AtomicI64::new(ends.sealed_at.0),
             open: Mutex::new(ends.open),
+            oldest: Mutex::default(),
             history: Waiters::default(),
         }
     }
@@ -109,6 +112,21 @@ impl FeedHandle {
     /// The configuration in force.
     pub fn config(&self) -> Arc<FeedConfig> {
         self.config.read().expect("no code panics while it holds a feed's configuration").clone()
+    }
+
+    /// Seal time of the oldest commit that is kept. Looked up once, so that idle feeds need no open file.
+    pub(super) fn oldest_sealed(&self) -> Result<Option<Timestamp>, FileError> {
+        let oldest = self.history().commit;
+        if oldest >= Published::commits(self) {
+            return Ok(None);
+        }
+        let mut known = self.oldest.lock().expect("no code panics while it holds the oldest commit");
+        if let Some((_, sealed)) = known.filter(|(commit, _)| *commit == oldest) {
+            return Ok(Some(sealed));
+        }
+        let sealed = self.files.commits().row(oldest)?.sealed;
+        *known = Some((oldest, sealed));
+        Ok(Some(sealed))
     }
 
     /// `sleeper` is woken when something new of partition `partition` or of the feed's history is published.

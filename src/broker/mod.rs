@@ -6,6 +6,7 @@ mod feeds;
 mod flush;
 mod handles;
 mod publish;
+mod retention;
 mod settings;
 mod survey;
 mod trim;
@@ -71,6 +72,7 @@ pub struct Broker {
 struct Threads {
     flusher: Option<std::thread::JoinHandle<()>>,
     upkeep: Option<tokio::task::JoinHandle<()>>,
+    retention: Option<tokio::task::JoinHandle<()>>,
 }
 
 /// Bytes that may wait for the disk, unless `queued.max.request.bytes` says otherwise.
@@ -143,8 +145,13 @@ impl Broker {
         let flush = self.flush.clone();
         let flusher = std::thread::Builder::new().name("flusher".into()).spawn(move || flush.run());
         let upkeep = tokio::spawn(upkeep::run(self.clone()));
+        let retention = tokio::spawn(upkeep::retain(self.clone()));
         let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
-        *threads = Threads { flusher: Some(flusher.map_err(BrokerError::Thread)?), upkeep: Some(upkeep) };
+        *threads = Threads {
+            flusher: Some(flusher.map_err(BrokerError::Thread)?),
+            upkeep: Some(upkeep),
+            retention: Some(retention),
+        };
         Ok(())
     }
 
@@ -163,10 +170,10 @@ impl Broker {
         self.stopping.store(true, Ordering::Release);
         self.stop.notify_waiters();
         let threads = std::mem::take(&mut *self.threads.lock().expect("no code panics while it holds the threads"));
-        if let Some(upkeep) = threads.upkeep {
-            upkeep.abort();
+        for task in threads.upkeep.into_iter().chain(threads.retention) {
+            task.abort();
             // Aborted on purpose: its answer says nothing.
-            let _ = upkeep.await;
+            let _ = task.await;
         }
         self.flush.stop();
         let broker = self.clone();
@@ -356,7 +363,9 @@ impl Broker {
     fn checkpoint_if_due(&self) {
         let written = self.flush.bytes_written() - self.checkpointed.load(Ordering::Acquire);
         metrics::all().journal_bytes.set(i64::try_from(written).unwrap_or(i64::MAX));
-        if written < self.settings.typed().checkpoint_bytes {
+        // Deleted files give room only after a checkpoint.
+        let needs_room = !self.space_left.load(Ordering::Acquire) && self.store.has_doomed();
+        if written < self.settings.typed().checkpoint_bytes && !needs_room {
             return;
         }
         match self.checkpoint() {

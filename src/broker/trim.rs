@@ -2,7 +2,8 @@
 
 use super::Broker;
 use super::handles::FeedHandle;
-use crate::model::{DeleteRecords, Offset, PartitionId, SealedPlace, TrimError};
+use super::retention;
+use crate::model::{CommitNumber, DeleteRecords, Offset, PartitionId, SealedPlace, TrimError};
 use crate::store::FileError;
 use crate::view::{PartitionEnds, Published};
 
@@ -18,6 +19,24 @@ pub enum DeleteError {
 }
 
 impl Broker {
+    /// Drops the commits below a number (none: all that are durable) with their manifests, and completes when that is
+    /// durable. The outcome is the oldest commit whose manifest is kept.
+    pub async fn delete_commits(
+        &self,
+        feed: &FeedHandle,
+        below: Option<CommitNumber>,
+    ) -> Result<CommitNumber, DeleteError> {
+        let commits = Published::commits(feed);
+        let below = below.unwrap_or(commits);
+        if below > commits {
+            return Err(TrimError::AboveCommits { below, commits }.into());
+        }
+        let wish = retention::drop_below(feed, below, below, self.now())?;
+        let decided = self.submit(|state| state.decide_drop_commits(wish));
+        self.durable(decided.durable_at).await.map_err(|error| DeleteError::Failed(error.to_string()))?;
+        Ok(decided.value?.manifest)
+    }
+
     /// Deletes the records of a partition's log below an offset (none: its durable end), and completes when that is
     /// durable. The outcome is where the log begins.
     pub async fn delete_records(

@@ -6,6 +6,9 @@ use std::time::Duration;
 use super::Broker;
 use crate::model::Timestamp;
 
+/// The longest wait for the first look at what retention lets go.
+const RETENTION_DELAY_MAX: Duration = Duration::from_secs(30);
+
 /// How often free space and the journal's length are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -21,6 +24,22 @@ pub(super) async fn run(broker: Arc<Broker>) {
                 look_after_the_disk(&broker).await;
             }
             () = broker.stop_requested() => return,
+        }
+    }
+}
+
+/// Looks after retention, beside the rest: it may take long, and seals are not held up by it.
+pub(super) async fn retain(broker: Arc<Broker>) {
+    let period = broker.settings().typed().retention_check_interval;
+    let mut tick = tokio::time::interval_at(tokio::time::Instant::now() + period.min(RETENTION_DELAY_MAX), period);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    while !broker.is_stopping() {
+        tick.tick().await;
+        let broker = broker.clone();
+        match tokio::task::spawn_blocking(move || broker.enforce_retention()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "files of deleted history stay until a checkpoint succeeds"),
+            Err(error) => tracing::error!(%error, "retention ended unexpectedly"),
         }
     }
 }

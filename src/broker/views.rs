@@ -75,7 +75,7 @@ impl Broker {
     }
 
     /// Journals that no later seal carries a time below `at`; the view can be answered once that is durable.
-    fn raise_time_floor(&self, at: Timestamp) {
+    pub(super) fn raise_time_floor(&self, at: Timestamp) {
         self.submit(|state| Ok::<_, std::convert::Infallible>(state.decide_time_floor(at)));
         self.kick();
     }

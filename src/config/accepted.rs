@@ -297,7 +297,6 @@ const CLEANER: &[Known] = &[
     ("log.dir.failure.timeout.ms", Long, Some("30000"), AtLeast(1), false),
     ("log.flush.offset.checkpoint.interval.ms", Int, Some("60000"), AtLeast(0), false),
     ("log.flush.start.offset.checkpoint.interval.ms", Int, Some("60000"), AtLeast(0), false),
-    ("log.retention.check.interval.ms", Long, Some("300000"), AtLeast(1), false),
     ("num.recovery.threads.per.data.dir", Int, Some("2"), AtLeast(1), true),
 ];
 

@@ -49,6 +49,7 @@ pub struct Settings {
     pub fetch_bytes_max: usize,
     pub described_partitions_max: usize,
     pub producer_id_expiration_ms: i64,
+    pub retention_check_interval: Duration,
     pub durability: Durability,
     pub disk_free_bytes_min: u64,
     pub journal_file_bytes: u64,
@@ -89,6 +90,7 @@ impl Settings {
             fetch_bytes_max: get.number("fetch.max.bytes"),
             described_partitions_max: get.number("max.request.partition.size.limit"),
             producer_id_expiration_ms: get.number("producer.id.expiration.ms"),
+            retention_check_interval: Duration::from_millis(get.number("log.retention.check.interval.ms")),
             durability: match config.value("streamstack.durability") {
                 Some("os") => Durability::Os,
                 _ => Durability::Fsync,

@@ -55,7 +55,6 @@ const fn unbuilt(name: &'static str, kind: ConfigType, why: &'static str) -> Top
 const MAX: &str = "9223372036854775807";
 const CODECS: Allowed = OneOf(&["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"]);
 const AS_SENT: Effect = Accepted("batches are kept byte for byte as the producer compressed them");
-const RETENTION: Effect = Accepted("nothing expires yet; it takes effect when retention of commits is built");
 const COMPACTION: Effect = Accepted("nothing is compacted yet; it takes effect when compaction is built");
 const JOURNAL: Effect = Accepted("durability is the journal's: see streamstack.durability");
 const ONE_NODE: Effect = Accepted("one node holds every partition");
@@ -67,7 +66,8 @@ const INDEX: Effect = Accepted("the sparse index has its own fixed step and size
 /// In the order of names.
 #[rustfmt::skip]
 pub const TABLE: &[TopicRow] = &[
-    row("cleanup.policy", List, "delete", SomeOf(&["compact", "delete"]), &[same("log.cleanup.policy")], COMPACTION,
+    row("cleanup.policy", List, "delete", SomeOf(&["compact", "delete"]), &[same("log.cleanup.policy")],
+        Accepted("delete works; nothing is compacted yet, and compact takes effect when compaction is built"),
         "What becomes of old records: delete them after retention, compact them by key, or both."),
     row("compression.gzip.level", Int, "-1", BetweenOr(1, 9, -1), &[same("compression.gzip.level")], AS_SENT,
         "Level used when the broker compresses with gzip."),
@@ -119,11 +119,11 @@ pub const TABLE: &[TopicRow] = &[
         "Deletes what is on remote storage when it is switched off."),
     row("remote.storage.enable", Boolean, "false", Any, &[], NOT_TIERED,
         "Whether older segments go to remote storage."),
-    row("retention.bytes", Long, "-1", Any, &[same("log.retention.bytes")], RETENTION,
-        "Bytes of a partition kept before the oldest go; -1 keeps all."),
+    row("retention.bytes", Long, "-1", Any, &[same("log.retention.bytes")], Works,
+        "Bytes of a partition above which the feed's oldest commits are dropped whole; -1 keeps all."),
     row("retention.ms", Long, "604800000", AtLeast(-1),
-        &[same("log.retention.ms"), minutes("log.retention.minutes"), hours("log.retention.hours")], RETENTION,
-        "Time that records are kept; -1 keeps all."),
+        &[same("log.retention.ms"), minutes("log.retention.minutes"), hours("log.retention.hours")], Works,
+        "Time after its seal when a commit is dropped with its records; -1 keeps all."),
     row("segment.bytes", Int, "1073741824", AtLeast(1048576), &[same("log.segment.bytes")], Works,
         "Size at which a new segment file starts."),
     row("segment.index.bytes", Int, "10485760", AtLeast(4), &[same("log.index.size.max.bytes")], INDEX,
@@ -133,6 +133,10 @@ pub const TABLE: &[TopicRow] = &[
         "Random time taken off segment.ms so that segments do not all roll at once."),
     row("segment.ms", Long, "604800000", AtLeast(1), &[same("log.roll.ms"), hours("log.roll.hours")], Works,
         "Age at which a new segment file starts."),
+    row("streamstack.retention.commits", Long, "-1", AtLeast(-1), &[same("streamstack.retention.commits")], Works,
+        "Number of commits kept; older ones are dropped with their records. -1 keeps all."),
+    row("streamstack.retention.manifests.bytes", Long, "67108864", AtLeast(-1), &[same("streamstack.retention.manifests.bytes")], Works,
+        "Bytes of manifests kept of dropped commits, for ..commits and ..streams; -1 keeps all."),
     row("streamstack.seal.bytes", Long, "1073741824", AtLeast(1), &[same("streamstack.seal.bytes")], Works,
         "Bytes after which the implicit stream is sealed into a commit."),
     row("streamstack.seal.ms", Long, "5000", AtLeast(1), &[same("streamstack.seal.ms")], Works,
@@ -144,7 +148,6 @@ pub const TABLE: &[TopicRow] = &[
     unbuilt("streamstack.dedup.identity", Text, "what makes two records the same for dedup views; views are not built yet"),
     unbuilt("streamstack.retain", List, "groups whose unread history is kept; not built yet"),
     unbuilt("streamstack.retain.max.ms", Long, "longest time that history is kept for groups; not built yet"),
-    unbuilt("streamstack.retention.commits", Long, "number of commits kept; not built yet"),
     unbuilt("streamstack.view", Text, "makes the topic an alias of a view; not built yet"),
     unbuilt("streamstack.views.listed", List, "views shown in lists of topics; not built yet"),
 ];

@@ -28,6 +28,11 @@ pub struct TopicSettings {
     pub compact: bool,
     /// `cleanup.policy` holds `delete`: history may be deleted.
     pub delete: bool,
+    /// Negative: no limit, in all four.
+    pub retention_ms: i64,
+    pub retention_bytes: i64,
+    pub retention_commits: i64,
+    pub retention_manifests_bytes: i64,
     pub seal_ms: i64,
     pub seal_records: i64,
     pub seal_bytes: i64,
@@ -57,6 +62,10 @@ impl TopicSettings {
             timestamp_after_max_ms: number("message.timestamp.after.max.ms"),
             compact: list(&text("cleanup.policy")).contains(&"compact"),
             delete: list(&text("cleanup.policy")).contains(&"delete"),
+            retention_ms: number("retention.ms"),
+            retention_bytes: number("retention.bytes"),
+            retention_commits: number("streamstack.retention.commits"),
+            retention_manifests_bytes: number("streamstack.retention.manifests.bytes"),
             seal_ms: number("streamstack.seal.ms"),
             seal_records: number("streamstack.seal.records"),
             seal_bytes: number("streamstack.seal.bytes"),

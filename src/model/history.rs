@@ -76,6 +76,10 @@ pub enum StreamKind {
 pub enum CommitState {
     /// All of them.
     Live,
+    /// Some were deleted.
+    Partial,
+    /// None.
+    Deleted,
 }
 
 /// An event of a stream.
@@ -102,7 +106,8 @@ impl Manifest {
         serde_json::from_slice(json)
     }
 
-    pub(super) fn to_batch(&self) -> Bytes {
+    /// As a record of `..commits`.
+    pub fn to_batch(&self) -> Bytes {
         to_batch(self.commit, Timestamp(self.sealed), StreamId(self.stream), self)
     }
 }

@@ -1,6 +1,5 @@
 //! A feed's commits: manifests in `commits.log`, one record batch a commit, and `commits.index`, one row a commit.
 
-use std::io::IoSlice;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,69 +9,62 @@ use bytes::Bytes;
 use crate::model::{CommitNumber, CommitRow, StreamId, Timestamp};
 
 use super::error::FileError;
-use super::rows::{Row, RowFile, Rows};
+use super::records::Records;
+use super::rows::{Row, Rows};
 use super::shelf::Shelf;
-use super::tail::TailFile;
 
-/// See the module. `end` is always one past the newest commit that may be seen.
+/// See the module. `end` is always one past the newest commit that may be seen, `first` the oldest one kept.
 pub struct Commits {
-    log: Arc<TailFile>,
-    rows: RowFile,
+    records: Records,
 }
-
-/// A batch's first 12 bytes end with the length of what follows them.
-const BATCH_LENGTH_END: u64 = 12;
 
 impl Commits {
     pub fn new(shelf: &Arc<Shelf>, folder: &Path, num_commits: u64, log_bytes: u64, gone: &Arc<AtomicBool>) -> Commits {
-        Commits {
-            log: TailFile::new(shelf.clone(), folder.join("commits.log"), log_bytes, gone.clone()),
-            rows: RowFile::new(shelf.clone(), folder.join("commits.index"), num_commits, gone.clone()),
-        }
+        let (log, index) = (folder.join("commits.log"), folder.join("commits.index"));
+        Commits { records: Records::new(shelf, log, index, num_commits, log_bytes, gone) }
     }
 
     pub fn path(&self) -> &Path {
-        self.log.path()
+        self.records.path()
     }
 
     pub fn index_path(&self) -> &Path {
-        self.rows.path()
+        self.records.rows.path()
     }
 
-    /// Commits written, published or not.
-    pub fn num_written(&self) -> Result<u64, FileError> {
-        self.rows.num_rows()
+    /// Commits written, published or not, those removed included.
+    pub fn num_written(&self) -> u64 {
+        self.records.rows.num_rows()
     }
 
-    /// Bytes of manifests written.
-    pub fn log_bytes(&self) -> Result<u64, FileError> {
-        self.log.end()
+    /// Bytes of manifests written, those removed included.
+    pub fn log_bytes(&self) -> u64 {
+        self.records.log_bytes()
     }
 
     pub fn append(&self, position: u64, row: &CommitRow, manifest: &Bytes) -> Result<(), FileError> {
-        self.log.append(position, &[IoSlice::new(manifest)])?;
-        self.rows.append(row.commit.0 as u64, &[encode(row)])
+        debug_assert_eq!(position, row.position);
+        self.records.append(row.commit.0 as u64, encode(row), manifest)
     }
 
     /// The manifests of commits from `from` to `end` as stored, in at most `bytes_max` bytes, though always one if there is any.
     pub fn read(&self, from: CommitNumber, end: CommitNumber, bytes_max: usize) -> Result<Bytes, FileError> {
-        if from >= end {
-            return Ok(Bytes::new());
-        }
-        let start = self.row(from)?.position;
-        let limit = start + bytes_max as u64;
-        // How many commits end within the limit: a commit ends where the next one starts.
-        let fitting = self.rows.partition_point(from.0 as u64, end.0 as u64, |row| row[0] <= limit)?.saturating_sub(1);
-        let mut stop = CommitNumber(fitting as i64).max(CommitNumber(from.0 + 1));
-        if self.position_of(end)? <= limit {
-            stop = end;
-        }
-        self.log.slice(start, self.position_of(stop)?)
+        self.records.read(from.0 as u64, end.0 as u64, bytes_max)
     }
 
     /// The index row of a commit below the end.
     pub fn row(&self, commit: CommitNumber) -> Result<CommitRow, FileError> {
-        Ok(decode(commit, &self.rows.row(commit.0 as u64)?))
+        Ok(decode(commit, &self.records.rows.row(commit.0 as u64)?))
+    }
+
+    /// Where the manifest of `commit` starts, which may be one past the last.
+    pub fn position_of(&self, commit: CommitNumber) -> Result<u64, FileError> {
+        self.records.position_of(commit.0 as u64)
+    }
+
+    /// The first of the commits `[first, end)` whose manifest starts at `position` or later; `end` if there is none.
+    pub fn first_at(&self, position: u64, first: CommitNumber, end: CommitNumber) -> Result<CommitNumber, FileError> {
+        self.first_where_not(first, end, |row| row[0] < position)
     }
 
     /// The first of the commits `[first, end)` with seal time at or after `time`; `end` if there is none.
@@ -82,8 +74,7 @@ impl Commits {
         first: CommitNumber,
         end: CommitNumber,
     ) -> Result<CommitNumber, FileError> {
-        let number = self.rows.partition_point(first.0 as u64, end.0 as u64, |row| (row[2] as i64) < time.0)?;
-        Ok(CommitNumber(number as i64))
+        self.first_where_not(first, end, |row| (row[2] as i64) < time.0)
     }
 
     /// The newest of the commits `[first, end)` whose label has this hash; whether it has the label, its manifest says.
@@ -106,33 +97,35 @@ impl Commits {
         self.last_where(first, end, |row| row[1] as i64 == stream.0)
     }
 
+    pub(super) fn remove_below(&self, commit: CommitNumber, names: &[String]) -> Result<usize, FileError> {
+        self.records.remove_below(commit.0 as u64, names)
+    }
+
+    fn first_where_not(
+        &self,
+        first: CommitNumber,
+        end: CommitNumber,
+        holds: impl Fn(&Row) -> bool,
+    ) -> Result<CommitNumber, FileError> {
+        let number = self.records.rows.partition_point(first.0 as u64, end.0 as u64, holds)?;
+        Ok(CommitNumber(number as i64))
+    }
+
     fn last_where(
         &self,
         first: CommitNumber,
         end: CommitNumber,
         holds: impl Fn(&Row) -> bool,
     ) -> Result<Option<CommitRow>, FileError> {
-        let found = self.rows.last_where(first.0 as u64, end.0 as u64, |_, row| holds(row))?;
+        let found = self.records.rows.last_where(first.0 as u64, end.0 as u64, |_, row| holds(row))?;
         Ok(found.map(|(number, row)| decode(CommitNumber(number as i64), &row)))
-    }
-
-    /// Where the manifest of `commit` starts, which may be one past the last.
-    fn position_of(&self, commit: CommitNumber) -> Result<u64, FileError> {
-        if (commit.0 as u64) < self.rows.num_rows()? {
-            return Ok(self.row(commit)?.position);
-        }
-        // Not the log's end: the next manifest may stand there already, which is not durable yet.
-        let last = self.row(CommitNumber(commit.0 - 1))?.position;
-        let head = self.log.slice(last, last + BATCH_LENGTH_END)?;
-        let length = head[8..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
-        Ok(last + BATCH_LENGTH_END + u64::from(length))
     }
 }
 
-/// The rows in `bytes`, from commit 0 on.
-pub fn decode_all(bytes: Bytes) -> impl Iterator<Item = CommitRow> {
+/// The rows in `bytes`, from commit `first` on.
+pub fn decode_all(first: CommitNumber, bytes: Bytes) -> impl Iterator<Item = CommitRow> {
     let rows = Rows::new(bytes);
-    (0..rows.len()).map(move |index| decode(CommitNumber(index as i64), &rows.at(index)))
+    (0..rows.len()).map(move |index| decode(CommitNumber(first.0 + index as i64), &rows.at(index)))
 }
 
 fn encode(row: &CommitRow) -> Row {

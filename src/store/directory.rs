@@ -106,6 +106,7 @@ impl Directory {
                 self.known(*feed)?.streams().append(*position, *event, *at, batch)
             }
             TailWrite::Trimmed { feed, start, partitions } => {
+                self.known(*feed)?.trim(*start);
                 for log in partitions {
                     self.partition(*feed, log.start.partition)?.trim(log.start.log, log.emptied);
                 }
@@ -140,7 +141,7 @@ impl Directory {
                 Err(_) if files.is_gone() => (),
                 Err(error) => {
                     tracing::warn!(%feed, %error, "files of deleted history cannot be removed; it is tried again");
-                    self.doomed.add(lsn, feed, partition, cut);
+                    self.doomed.put_back(lsn, feed, partition, cut);
                 }
             }
         }

@@ -96,8 +96,13 @@ impl Doomed {
         self.lock().is_empty()
     }
 
+    /// A cut that could not be carried out waits on, unless a later one does.
+    pub fn put_back(&self, lsn: Lsn, feed: FeedId, partition: Option<PartitionId>, cut: Cut) {
+        self.lock().entry((feed, partition)).or_insert(Pending { oldest: (lsn, cut), newest: None });
+    }
+
     /// A cut supersedes those before it, all but the oldest: that one need not wait as long.
-    pub fn add(&self, lsn: Lsn, feed: FeedId, partition: Option<PartitionId>, cut: Cut) {
+    fn add(&self, lsn: Lsn, feed: FeedId, partition: Option<PartitionId>, cut: Cut) {
         let mut cuts = self.lock();
         cuts.entry((feed, partition))
             .and_modify(|pending| pending.newest = Some((lsn, cut)))

@@ -17,6 +17,7 @@ fn ends_of_feed(feed: &Feed) -> FeedEnds {
         start: feed.history(),
         num_commits: feed.next_commit().0 as u64,
         commits_bytes: feed.commits_bytes(),
+        num_events: feed.stream_events().next as u64,
         streams_bytes: feed.stream_events().bytes,
         partitions: feed.partitions().iter().map(ends_of_partition).collect(),
     }

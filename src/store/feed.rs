@@ -1,5 +1,6 @@
 //! The files of one feed and of its partitions, opened when they are first used.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,6 +22,7 @@ pub struct FeedEnds {
     pub start: HistoryStart,
     pub num_commits: u64,
     pub commits_bytes: u64,
+    pub num_events: u64,
     pub streams_bytes: u64,
     pub partitions: Vec<PartitionEnds>,
 }
@@ -63,7 +65,7 @@ impl FeedFiles {
         let feed = FeedFiles {
             id,
             commits: Commits::new(&shelf, &folder, ends.num_commits, ends.commits_bytes, &gone),
-            streams: Streams::new(&shelf, &folder, ends.streams_bytes, &gone),
+            streams: Streams::new(&shelf, &folder, ends.start.event, ends.num_events, ends.streams_bytes, &gone),
             partitions: RwLock::default(),
             shelf,
             folder,
@@ -112,8 +114,19 @@ impl FeedFiles {
     pub(super) fn remove_below(&self, partition: Option<PartitionId>, cut: Cut) -> Result<usize, FileError> {
         match (partition.and_then(|partition| self.partition(partition)), cut) {
             (Some(files), Cut::Log(cut)) => files.remove_below(cut),
+            (None, Cut::History(start)) => self.remove_history_below(start),
             _ => Ok(0),
         }
+    }
+
+    fn remove_history_below(&self, start: HistoryStart) -> Result<usize, FileError> {
+        let names = self.shelf.disk.list(&self.folder).map_err(FileError::io(&self.folder))?;
+        Ok(self.commits.remove_below(start.manifest, &names)? + self.streams.remove_below(start.event, &names)?)
+    }
+
+    /// Events below the start are not read any more.
+    pub(super) fn trim(&self, start: HistoryStart) {
+        self.streams.trim(start.event);
     }
 
     pub(super) fn is_gone(&self) -> bool {
@@ -160,6 +173,11 @@ impl PartitionFiles {
         self.log.max_timestamp(from, end)
     }
 
+    /// See [`Log::offset_before`].
+    pub fn offset_before(&self, bytes: u64) -> Result<Option<Offset>, FileError> {
+        self.log.offset_before(bytes)
+    }
+
     /// The first offset that is read.
     pub fn start(&self) -> Result<Offset, ReadError> {
         self.log.start()
@@ -196,7 +214,11 @@ impl PartitionFiles {
 
     /// Removes the files that nothing needs after `cut`. Returns how many went.
     pub(super) fn remove_below(&self, cut: LogCut) -> Result<usize, FileError> {
-        self.log.remove_below(cut.log, cut.emptied)
+        let names = match self.shelf.disk.list(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            names => names.map_err(FileError::io(&self.folder))?,
+        };
+        Ok(self.log.remove_below(cut.log, cut.emptied, &names)? + self.runs.remove_below(cut.run, &names)?)
     }
 
     pub(super) fn append(&self, segment: Offset, position: u64, batches: &[Placed]) -> Result<(), FileError> {

@@ -121,6 +121,19 @@ impl Log {
         Ok(greatest)
     }
 
+    /// The last batch's offset from which on the log still holds `bytes`; none when it holds less in all.
+    pub fn offset_before(&self, bytes: u64) -> Result<Option<Offset>, FileError> {
+        let mut held = 0;
+        for segment in self.segments()?.iter().rev() {
+            let size = segment.end()?;
+            if held + size >= bytes {
+                return Ok(Some(segment.offset_at(held + size - bytes)?));
+            }
+            held += size;
+        }
+        Ok(None)
+    }
+
     /// The first offset that is read.
     pub fn start(&self) -> Result<Offset, ReadError> {
         Ok(self.opened()?.start)
@@ -261,12 +274,9 @@ impl Log {
         }
     }
 
-    /// Removes the files below a start at which the log was trimmed before. Returns how many went.
-    pub fn remove_below(&self, start: Offset, emptied: bool) -> Result<usize, FileError> {
-        let names = match self.shelf.disk.list(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-            names => names.map_err(FileError::io(&self.folder))?,
-        };
+    /// Removes the files below a start at which the log was trimmed before; `names` are those of all files in the folder.
+    /// Returns how many went.
+    pub fn remove_below(&self, start: Offset, emptied: bool, names: &[String]) -> Result<usize, FileError> {
         let logs = names.iter().filter(|name| name.ends_with(".log"));
         let holds_start = logs.filter_map(|name| base_of(name)).filter(|base| *base <= start).max();
         let limit = if emptied { Some(start) } else { holds_start };

@@ -8,6 +8,7 @@
 //! <data>/feeds/<feed>/streams.log, streams.index   stream events
 //! <data>/feeds/<feed>/<partition>/<offset>.log     segments, byte for byte Kafka's; .index beside them
 //! <data>/feeds/<feed>/<partition>/feed.runs        where the feed space lies in the log
+//!                                                  (all but segments go on in a new file each 1 MiB: see `chunks`)
 //! ```
 //!
 //! All but journal and manifest are tail files: written along with the journal, synced at a checkpoint,
@@ -33,6 +34,7 @@ use manifest::Manifests;
 use shelf::Shelf;
 
 mod bodies;
+mod chunks;
 mod commits;
 mod directory;
 mod dirty;
@@ -47,6 +49,7 @@ pub mod journal;
 mod log;
 mod manifest;
 mod meta;
+mod records;
 mod recovery;
 mod rows;
 mod runs;
@@ -86,6 +89,9 @@ pub struct StoreOptions {
     /// With durability `os`, batches of at least so many bytes are left out of the journal, whose entries name their
     /// place in a segment instead.
     pub apart_bytes_min: usize,
+    /// Size of the files that runs, commits and stream events are kept in, a multiple of 32. It is part of the format: only
+    /// tests have another one.
+    pub chunk_bytes: u64,
     /// The half of the journal's generations that clients cannot guess; random when none is given.
     pub journal_salt: Option<u32>,
 }
@@ -100,6 +106,7 @@ impl Default for StoreOptions {
             num_open_files_max: 512,
             index_save_bytes: 1 << 20,
             apart_bytes_min: 1 << 10,
+            chunk_bytes: 1 << 20,
             journal_salt: None,
         }
     }

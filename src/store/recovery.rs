@@ -132,7 +132,8 @@ impl Opening {
     }
 
     fn replay(&self, lsn: Lsn, state: State, end: Option<Gap>) -> Result<Replayed, StoreError> {
-        let shelf = Shelf::new(self.disk.clone(), self.options.num_open_files_max, self.options.index_save_bytes);
+        let StoreOptions { num_open_files_max, index_save_bytes, chunk_bytes, .. } = self.options;
+        let shelf = Shelf::new(self.disk.clone(), num_open_files_max, index_save_bytes, chunk_bytes);
         let feeds = self.dir.join(FEEDS_FOLDER);
         let directory = Directory::new(shelf.clone(), feeds.clone(), lsn, &ends_of(&state));
         let bodies = BodyReader::new(self.disk.clone(), feeds);

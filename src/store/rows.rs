@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::{Buf, Bytes};
 
+use super::chunks::Chunks;
 use super::error::FileError;
 use super::shelf::Shelf;
-use super::tail::TailFile;
 
 pub const ROW_BYTES: u64 = 32;
 
@@ -17,7 +17,7 @@ pub type Row = [u64; 4];
 
 /// A tail file of rows.
 pub struct RowFile {
-    file: Arc<TailFile>,
+    file: Chunks,
 }
 
 /// Some rows, one after another.
@@ -31,26 +31,32 @@ pub struct Rows {
 impl RowFile {
     /// The file at `path` with `num_rows` rows; touches nothing.
     pub fn new(shelf: Arc<Shelf>, path: PathBuf, num_rows: u64, gone: Arc<AtomicBool>) -> RowFile {
-        RowFile { file: TailFile::new(shelf, path, num_rows * ROW_BYTES, gone) }
+        RowFile { file: Chunks::new(shelf, path, num_rows * ROW_BYTES, gone) }
     }
 
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    pub fn num_rows(&self) -> Result<u64, FileError> {
-        Ok(self.file.end()? / ROW_BYTES)
+    /// Rows written, those removed included.
+    pub fn num_rows(&self) -> u64 {
+        self.file.end() / ROW_BYTES
     }
 
     /// Appends rows, the first of which gets number `number`.
     pub fn append(&self, number: u64, rows: &[Row]) -> Result<(), FileError> {
         let bytes: Vec<u8> = rows.iter().flatten().flat_map(|field| field.to_be_bytes()).collect();
-        self.file.append(number * ROW_BYTES, &[std::io::IoSlice::new(&bytes)])
+        self.file.append(number * ROW_BYTES, &bytes)
     }
 
     /// The rows `[start, end)`, which exist.
     pub fn rows(&self, start: u64, end: u64) -> Result<Rows, FileError> {
         Ok(Rows { bytes: self.file.slice(start * ROW_BYTES, end * ROW_BYTES)?, first: start })
+    }
+
+    /// Removes the files that only hold rows below `number`; `names` are those of all files in the folder.
+    pub fn remove_below(&self, number: u64, names: &[String]) -> Result<usize, FileError> {
+        self.file.remove_below(number * ROW_BYTES, names)
     }
 
     pub fn row(&self, number: u64) -> Result<Row, FileError> {

@@ -26,8 +26,8 @@ impl Runs {
         self.rows.path()
     }
 
-    /// Rows written, published or not.
-    pub fn num_rows(&self) -> Result<u64, FileError> {
+    /// Rows written, published or not, those removed included.
+    pub fn num_rows(&self) -> u64 {
         self.rows.num_rows()
     }
 
@@ -54,7 +54,7 @@ impl Runs {
         if from >= end {
             return Ok(Vec::new());
         }
-        let num_rows = self.num_rows()?;
+        let num_rows = self.num_rows();
         let after = self.rows.partition_point(first, num_rows, |row| decode(row).feed_base <= from)?;
         let start = after.saturating_sub(1).max(first);
         let stop = num_rows.min(start.saturating_add(num_max as u64));
@@ -65,7 +65,7 @@ impl Runs {
     /// Where commit `commit` or, if it has no record here, the first one after it begins, below `end`; `end` if none does.
     /// `first` is the first row that is still there.
     pub fn base_of(&self, first: u64, commit: CommitNumber, end: FeedOffset) -> Result<FeedOffset, FileError> {
-        let num_rows = self.num_rows()?;
+        let num_rows = self.num_rows();
         let number = self.rows.partition_point(first, num_rows, |row| decode(row).commit < commit)?;
         if number == num_rows {
             return Ok(end);
@@ -76,9 +76,41 @@ impl Runs {
 
 /// Runs in the order of the log. They lie there as in feed space, since every stream is a feed's implicit one so far.
 impl Runs {
+    /// Where the log and the feed space go on after the commits below `commit`, and the first row that is left then; none
+    /// when they have no record here that is still there.
+    pub fn after(&self, first: u64, commit: CommitNumber) -> Result<Option<(Offset, FeedOffset, u64)>, FileError> {
+        let next = self.rows.partition_point(first, self.num_rows(), |row| decode(row).commit < commit)?;
+        if next == first {
+            return Ok(None);
+        }
+        let last = decode(&self.rows.row(next - 1)?);
+        Ok(Some((last.log_base.plus(last.count), last.end(), next)))
+    }
+
+    /// The commit of the newest run that begins at or below a log offset.
+    pub fn commit_at(&self, first: u64, offset: Offset) -> Result<Option<CommitNumber>, FileError> {
+        let next = self.rows.partition_point(first, self.num_rows(), |row| decode(row).log_base <= offset)?;
+        if next == first { Ok(None) } else { Ok(Some(decode(&self.rows.row(next - 1)?).commit)) }
+    }
+
+    /// The commit of the first run that is there and ends after a log offset.
+    pub fn commit_after(&self, first: u64, offset: Offset) -> Result<Option<CommitNumber>, FileError> {
+        let num_rows = self.num_rows();
+        let ends_before = |row: &Row| {
+            let run = decode(row);
+            run.log_base.plus(run.count) <= offset
+        };
+        let next = self.rows.partition_point(first, num_rows, ends_before)?;
+        if next == num_rows { Ok(None) } else { Ok(Some(decode(&self.rows.row(next)?).commit)) }
+    }
+
+    pub(super) fn remove_below(&self, run: u64, names: &[String]) -> Result<usize, FileError> {
+        self.rows.remove_below(run, names)
+    }
+
     /// Where a log offset lies in feed space; none when it lies behind all runs.
     pub fn place(&self, first: u64, below: Offset) -> Result<Option<SealedPlace>, FileError> {
-        let num_rows = self.num_rows()?;
+        let num_rows = self.num_rows();
         let next = self.rows.partition_point(first, num_rows, |row| decode(row).log_base < below)?;
         let before = if next > first { Some(decode(&self.rows.row(next - 1)?)) } else { None };
         let last_before = before.map(|run| run.commit);

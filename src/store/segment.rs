@@ -168,6 +168,20 @@ impl Segment {
         Ok(last)
     }
 
+    /// The first offset of the last batch that starts at or before byte `position`.
+    pub fn offset_at(self: &Arc<Self>, position: u64) -> Result<Offset, FileError> {
+        let (start, stop) = self.with_index(|index| {
+            let row = index.at_position(position, Offset(i64::MAX));
+            (row.map_or(0, |row| row.position), index.covered)
+        })?;
+        let mut offset = self.base;
+        let mut walk = Walk::new(&self.file, start, stop);
+        while let Some(span) = walk.next()?.filter(|span| span.position <= position) {
+            offset = span.base_offset;
+        }
+        Ok(offset)
+    }
+
     /// The first batch with an offset in `[from, end)` that may hold a record of `time` or later.
     pub fn find_time(self: &Arc<Self>, time: Timestamp, from: Offset, end: Offset) -> Result<Option<Span>, FileError> {
         let found = self.with_index(|index| {

@@ -18,6 +18,8 @@ pub struct Shelf {
     pub dirty: Dirty,
     /// The index of a growing segment is stored each time it covers so many bytes more.
     pub index_save_bytes: u64,
+    /// Size of the pieces of history files; the same for the life of a data folder.
+    pub chunk_bytes: u64,
     loaded: Mutex<Vec<Arc<Segment>>>,
     replaying: AtomicBool,
     /// Files opened while the journal is replayed, which may hold more than their known end.
@@ -25,13 +27,14 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    pub fn new(disk: Arc<dyn Disk>, num_open_max: usize, index_save_bytes: u64) -> Arc<Shelf> {
+    pub fn new(disk: Arc<dyn Disk>, num_open_max: usize, index_save_bytes: u64, chunk_bytes: u64) -> Arc<Shelf> {
         let handles = Handles::new(num_open_max);
         Arc::new(Shelf {
             disk,
             handles,
             dirty: Dirty::default(),
             index_save_bytes,
+            chunk_bytes,
             loaded: Mutex::default(),
             replaying: AtomicBool::new(false),
             uncut: Mutex::default(),

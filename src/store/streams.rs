@@ -1,55 +1,89 @@
-//! A feed's stream events: `streams.log`, one record batch an event, its base offset the event's number.
+//! A feed's stream events: `streams.log`, one record batch an event, its base offset the event's number, and
+//! `streams.index`, one row an event: its position and the greatest time up to it.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::model::{Offset, Timestamp};
+use crate::model::Timestamp;
 
 use super::error::FileError;
-use super::segment::{Placed, Segment};
+use super::records::Records;
 use super::shelf::Shelf;
-use super::tail::TailFile;
 
-/// See the module. One segment that is never rolled: an event is a few hundred bytes.
+/// See the module.
 pub struct Streams {
-    segment: Arc<Segment>,
+    records: Records,
+    /// The first event that is kept.
+    first: AtomicI64,
+    /// The greatest time up to the event of that number, which was the last one appended.
+    last: Mutex<Option<(i64, i64)>>,
 }
 
 impl Streams {
-    pub fn new(shelf: &Arc<Shelf>, folder: &Path, log_bytes: u64, gone: &Arc<AtomicBool>) -> Streams {
-        let file = TailFile::new(shelf.clone(), folder.join("streams.log"), log_bytes, gone.clone());
-        Streams { segment: Segment::new(shelf.clone(), Offset(0), file) }
+    pub fn new(
+        shelf: &Arc<Shelf>,
+        folder: &Path,
+        first: i64,
+        num_events: u64,
+        log_bytes: u64,
+        gone: &Arc<AtomicBool>,
+    ) -> Streams {
+        let (log, index) = (folder.join("streams.log"), folder.join("streams.index"));
+        Streams {
+            records: Records::new(shelf, log, index, num_events, log_bytes, gone),
+            first: AtomicI64::new(first),
+            last: Mutex::new(None),
+        }
     }
 
     pub fn path(&self) -> &Path {
-        self.segment.path()
+        self.records.path()
     }
 
-    /// Bytes of events written.
-    pub fn log_bytes(&self) -> Result<u64, FileError> {
-        self.segment.end()
+    /// Bytes of events written, those removed included.
+    pub fn log_bytes(&self) -> u64 {
+        self.records.log_bytes()
     }
 
     pub fn append(&self, position: u64, event: i64, at: Timestamp, batch: &Bytes) -> Result<(), FileError> {
-        let mut head = [0; 16];
-        head.copy_from_slice(&batch[..16]);
-        let (base_offset, end_offset) = (Offset(event), Offset(event + 1));
-        self.segment
-            .append(position, &[Placed { base_offset, end_offset, max_timestamp: at, head, batch: batch.clone() }])
+        let greatest = self.greatest_before(event)?.max(at.0);
+        self.records.append(event as u64, [position, greatest as u64, 0, 0], batch)?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((event, greatest));
+        Ok(())
     }
 
     /// The events from `from` to `end` as stored, in at most `bytes_max` bytes, though always one if there is any.
     pub fn read(&self, from: i64, end: i64, bytes_max: usize) -> Result<Bytes, FileError> {
-        let Some(first) = self.segment.find(Offset(from), Offset(end))? else { return Ok(Bytes::new()) };
-        let last = self.segment.last_within(first, Offset(end), bytes_max as u64)?;
-        self.segment.bytes(first.position, last.end())
+        self.records.read(from as u64, end as u64, bytes_max)
     }
 
-    /// The first event at or after `time`; `end` if there is none.
-    pub fn first_from(&self, time: Timestamp, end: i64) -> Result<i64, FileError> {
-        Ok(self.segment.find_time(time, Offset(0), Offset(end))?.map_or(end, |span| span.base_offset.0))
+    /// The first of the events `[first, end)` at or after `time`; `end` if there is none.
+    pub fn first_from(&self, time: Timestamp, first: i64, end: i64) -> Result<i64, FileError> {
+        let number = self.records.rows.partition_point(first as u64, end as u64, |row| (row[1] as i64) < time.0)?;
+        Ok(number as i64)
+    }
+
+    /// Events below are not read any more.
+    pub(super) fn trim(&self, first: i64) {
+        self.first.store(first, Ordering::Release);
+    }
+
+    pub(super) fn remove_below(&self, event: i64, names: &[String]) -> Result<usize, FileError> {
+        self.records.remove_below(event as u64, names)
+    }
+
+    /// Times may go back, by a clock or after a floor; the rows' do not, so that they can be searched.
+    fn greatest_before(&self, event: i64) -> Result<i64, FileError> {
+        match *self.last.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((last, greatest)) if last + 1 == event => return Ok(greatest),
+            _ => {}
+        }
+        match event > self.first.load(Ordering::Acquire) {
+            true => Ok(self.records.rows.row(event as u64 - 1)?[1] as i64),
+            false => Ok(i64::MIN),
+        }
     }
 }

@@ -5,15 +5,55 @@ use bytes::Bytes;
 use super::published::Published;
 use super::reading::{Budget, Found, ViewError};
 use crate::batch;
-use crate::model::{CommitNumber, Offset, Timestamp};
+use crate::model::{CommitNumber, CommitState, Manifest, ManifestPart, Offset, PartitionId, Timestamp};
 use crate::store::ReadError;
 
 /// A manifest is never larger.
 const MANIFEST_BYTES_MAX: usize = 64 << 20;
 
-pub(super) fn commits(feed: &dyn Published, from: i64, end: i64, budget: Budget) -> Result<Vec<Bytes>, ReadError> {
+/// Manifests told anew in one read.
+const RETOLD_MAX: i64 = 256;
+
+pub(super) fn commits(feed: &dyn Published, from: i64, end: i64, budget: Budget) -> Result<Vec<Bytes>, ViewError> {
+    let whole = feed.history().whole.0;
+    if from < whole {
+        return retold(feed, from, end.min(whole).min(from + RETOLD_MAX), budget);
+    }
     let bytes = feed.files().commits().read(CommitNumber(from), CommitNumber(end), budget.max_bytes)?;
     Ok(fitting(bytes, budget))
+}
+
+/// Manifests outlive the records: what was stored at the seal is told with what is left now.
+fn retold(feed: &dyn Published, from: i64, end: i64, budget: Budget) -> Result<Vec<Bytes>, ViewError> {
+    let mut parts = Vec::new();
+    let mut room = budget.max_bytes;
+    for commit in (from..end).map(CommitNumber) {
+        let stored = feed.files().commits().read(commit, CommitNumber(commit.0 + 1), 0)?;
+        let mut manifest = manifest_in(commit, &stored)?;
+        manifest.state = state_of(feed, commit, &manifest);
+        let batch = if manifest.state == CommitState::Live { stored } else { manifest.to_batch() };
+        if batch.len() > room && !(parts.is_empty() && budget.at_least_one) {
+            break;
+        }
+        room = room.saturating_sub(batch.len());
+        parts.push(batch);
+    }
+    Ok(parts)
+}
+
+fn state_of(feed: &dyn Published, commit: CommitNumber, manifest: &Manifest) -> CommitState {
+    if commit < feed.history().commit {
+        return CommitState::Deleted;
+    }
+    let start = |part: &ManifestPart| feed.partition(PartitionId(part.partition)).map_or(0, |ends| ends.feed_start.0);
+    let parts = &manifest.partitions;
+    if parts.iter().all(|part| part.feed_base >= start(part)) {
+        CommitState::Live
+    } else if parts.iter().all(|part| part.feed_base + part.count <= start(part)) {
+        CommitState::Deleted
+    } else {
+        CommitState::Partial
+    }
 }
 
 pub(super) fn events(feed: &dyn Published, from: i64, end: i64, budget: Budget) -> Result<Vec<Bytes>, ReadError> {
@@ -39,7 +79,7 @@ pub(super) fn commit_at(feed: &dyn Published, time: Timestamp) -> Result<Option<
 
 pub(super) fn event_at(feed: &dyn Published, time: Timestamp) -> Result<Option<Found>, ReadError> {
     let events = feed.events();
-    let event = feed.files().streams().first_from(time, events)?;
+    let event = feed.files().streams().first_from(time, feed.history().event, events)?;
     if event >= events {
         return Ok(None);
     }
@@ -51,11 +91,13 @@ pub(super) fn event_at(feed: &dyn Published, time: Timestamp) -> Result<Option<F
 /// The label of the stream that became this commit, as its manifest says.
 pub(super) fn label_of(feed: &dyn Published, commit: CommitNumber) -> Result<Option<String>, ViewError> {
     let stored = feed.files().commits().read(commit, CommitNumber(commit.0 + 1), 0)?;
+    Ok(manifest_in(commit, &stored)?.label)
+}
+
+fn manifest_in(commit: CommitNumber, stored: &Bytes) -> Result<Manifest, ViewError> {
     let bad = |error: String| ViewError::BadBatch { offset: Offset(commit.0), error };
-    let records = batch::records(&stored, MANIFEST_BYTES_MAX).map_err(|e| bad(e.to_string()))?;
-    let Some(record) = records.iter().next() else { return Ok(None) };
+    let records = batch::records(stored, MANIFEST_BYTES_MAX).map_err(|e| bad(e.to_string()))?;
+    let Some(record) = records.iter().next() else { return Err(bad("it holds no record".to_owned())) };
     let record = record.map_err(|e| bad(e.to_string()))?;
-    let manifest: serde_json::Value =
-        serde_json::from_slice(record.value.unwrap_or_default()).map_err(|e| bad(e.to_string()))?;
-    Ok(manifest["label"].as_str().map(str::to_owned))
+    Manifest::parse(record.value.unwrap_or_default()).map_err(|e| bad(e.to_string()))
 }

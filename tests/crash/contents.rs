@@ -155,7 +155,7 @@ impl PartitionContents {
         assert_eq!(files.start().unwrap().0, self.start);
         assert_eq!(read_log(files, self.start, self.end), kept.collect::<Vec<_>>().concat());
         let num_runs = self.runs.len() as u64;
-        assert_eq!(files.runs().num_rows().unwrap(), num_runs);
+        assert_eq!(files.runs().num_rows(), num_runs);
         let first = self.first_run as u64;
         assert_eq!(files.runs().rows(first, num_runs).unwrap(), self.runs[self.first_run..]);
         let feed_end = self.runs.last().map_or(0, |run| run.feed_base.0 + run.count);

@@ -68,6 +68,8 @@ struct Machine {
     /// A state for the next checkpoint, taken while its group was open, and its lsn.
     image: (Bytes, Lsn),
     num_created: u32,
+    /// Whether the fronts of logs and histories are deleted.
+    deletes: bool,
 }
 
 pub fn open(disk: &FaultyDisk, durability: Durability) -> Result<Opened, StoreError> {
@@ -78,6 +80,7 @@ pub fn open(disk: &FaultyDisk, durability: Durability) -> Result<Opened, StoreEr
         num_open_files_max: 5,
         index_save_bytes: 700,
         apart_bytes_min: 90,
+        chunk_bytes: 512,
         journal_salt: Some(7),
         ..StoreOptions::default()
     };
@@ -106,9 +109,10 @@ pub fn run(disk: &FaultyDisk, durability: Durability, seed: u64, num_groups: usi
 }
 
 /// Runs a history to its end and stops in order.
-pub fn run_to_rest(disk: &FaultyDisk, seed: u64, num_groups: usize) {
+pub fn run_to_rest(disk: &FaultyDisk, seed: u64, num_groups: usize, deletes: bool) {
     let opened = open(disk, Durability::Fsync).unwrap();
     let mut machine = Machine::new(opened, Contents::default(), seed);
+    machine.deletes = deletes;
     machine.live(num_groups);
     machine.store.checkpoint(&machine.state.encode(), machine.lsn).unwrap();
     machine.store.mark_idle().unwrap();
@@ -134,6 +138,7 @@ impl Machine {
             entries: Vec::new(),
             writes: Vec::new(),
             image: (Bytes::new(), Lsn(0)),
+            deletes: true,
         }
     }
 
@@ -182,8 +187,8 @@ impl Machine {
                 let overrides = BTreeMap::from([("retention.ms".to_owned(), self.now.to_string())]);
                 self.state.decide_configure(feed, overrides).unwrap().entries
             }
-            11..=14 => self.delete_records(feed),
-            15..=17 => self.drop_commits(feed),
+            11..=14 if self.deletes => self.delete_records(feed),
+            15..=17 if self.deletes => self.drop_commits(feed),
             _ => self.append(feed),
         }
     }

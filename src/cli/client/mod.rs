@@ -21,7 +21,7 @@ use std::time::Duration;
 use kafka_protocol::protocol::Request;
 
 use crate::disk::{Clock, OsClock};
-use connection::Connection;
+pub use connection::Connection;
 pub use versions::Versions;
 
 pub use about::Told;

@@ -23,6 +23,7 @@ use super::span::Source;
 
 mod history;
 mod journal;
+mod pieces;
 mod segments;
 
 /// What a fact is about; one table each.

@@ -12,6 +12,7 @@ use super::super::log::base_of;
 use super::super::rows::ROW_BYTES;
 use super::super::runs;
 use super::super::span::{Source, Span, Walk};
+use super::pieces::Pieces;
 use super::{Feed, Item, Kind, Plain, Selection, Sink};
 
 /// The batches seen in a partition: where each starts.
@@ -151,12 +152,11 @@ fn index(feed: &Feed<'_>, plain: &Plain, base: Offset, rebuilt: &Index, starts: 
 fn check_runs(feed: &Feed<'_>, path: PathBuf, ends: &PartitionEnds, seen: &Seen, item: Item) -> Item {
     let PartitionEnds { first_run, num_runs: num_rows, .. } = *ends;
     let item = item.fact("rows", num_rows - first_run);
-    let bytes = match Plain::known(feed.disk, path.clone(), num_rows * ROW_BYTES) {
-        Ok(Some(plain)) => plain.slice(first_run * ROW_BYTES, num_rows * ROW_BYTES),
-        Ok(None) => return item,
-        Err(error) => return item.with(Err(error)),
-    };
-    let bytes = match bytes {
+    if first_run == num_rows {
+        return item;
+    }
+    let (from, end) = (first_run * ROW_BYTES, num_rows * ROW_BYTES);
+    let bytes = match Pieces::open(feed.disk, &path, from, end).and_then(|pieces| pieces.slice(from, end)) {
         Ok(bytes) => bytes,
         Err(error) => return item.with(Err(error)),
     };

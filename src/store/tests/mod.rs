@@ -36,7 +36,7 @@ impl Fixture {
     }
 
     fn on(disk: FaultyDisk, end: Offset, log: LogEnd) -> Fixture {
-        let shelf = Shelf::new(Arc::new(disk.clone()), 4, 1_000);
+        let shelf = Shelf::new(Arc::new(disk.clone()), 4, 1_000, 1 << 20);
         let ends =
             FeedEnds { partitions: vec![PartitionEnds { log, ..PartitionEnds::default() }], ..FeedEnds::default() };
         let directory = Directory::new(shelf, PathBuf::from("/data/feeds"), Lsn(0), &BTreeMap::from([(FEED, ends)]));

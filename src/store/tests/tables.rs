@@ -98,6 +98,6 @@ fn stream_events_are_read_by_number_and_time() {
     assert_eq!(feed.streams().read(0, 300, 1 << 20).unwrap(), events.concat());
     assert_eq!(feed.streams().read(120, 300, 1).unwrap(), events[120]);
     assert_eq!(feed.streams().read(120, 122, 1 << 20).unwrap(), events[120..122].concat());
-    let from = |time| feed.streams().first_from(Timestamp(time), 300).unwrap();
+    let from = |time| feed.streams().first_from(Timestamp(time), 0, 300).unwrap();
     assert_eq!([0, 1, 2, 400, 5_000].map(from), [0, 1, 1, 200, 300]);
 }

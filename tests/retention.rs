@@ -1,0 +1,266 @@
+//! Retention and DeleteRecords of a served broker, over the wire: what goes, what stays, and what clients are told. The disk
+//! is memory and the clock is set by hand, so that a week passes at once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
+use kafka_protocol::messages::{DeleteRecordsRequest, TopicName};
+use kafka_protocol::protocol::StrBytes;
+use streamstack::batch::{BatchBuilder, NewRecord};
+use streamstack::broker::Broker;
+use streamstack::cli::client::{Client, Connection};
+use streamstack::cli::runtime;
+use streamstack::config::{ServerConfig, Sources};
+use streamstack::disk::{Disk, FaultyDisk, ManualClock};
+use streamstack::model::{CommitState, Manifest};
+use streamstack::server::Server;
+
+const START_MS: i64 = 1_767_225_600_000;
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// A broker that nobody but the test makes look at retention.
+struct Served {
+    runtime: tokio::runtime::Runtime,
+    server: Server,
+    disk: FaultyDisk,
+    clock: Arc<ManualClock>,
+    client: Client,
+}
+
+impl Served {
+    fn start(overrides: &[&str]) -> Served {
+        Served::on(FaultyDisk::new(), START_MS, overrides)
+    }
+
+    fn on(disk: FaultyDisk, now: i64, overrides: &[&str]) -> Served {
+        let ours = ["log.dirs=/data", "listeners=PLAINTEXT://127.0.0.1:0", "log.retention.check.interval.ms=86400000"];
+        let overrides = ours.iter().chain(overrides).map(|text| (*text).to_owned()).collect();
+        let config = ServerConfig::load(&Sources { overrides, ..Sources::default() }).unwrap();
+        let listeners = config.settings.listeners.clone();
+        let clock = Arc::new(ManualClock::new(now));
+        let runtime = runtime().unwrap();
+        let server = runtime.block_on(async {
+            let broker = Broker::open(Arc::new(disk.clone()), clock.clone(), config).unwrap();
+            Server::start(broker, &listeners).await.unwrap()
+        });
+        let client = Client::connect(&server.addresses()[0].to_string()).unwrap();
+        Served { runtime, server, disk, clock, client }
+    }
+
+    /// Stops and starts again, later.
+    fn restarted(self, overrides: &[&str]) -> Served {
+        self.runtime.block_on(self.server.shut_down()).unwrap();
+        Served::on(self.disk.kill_image(), START_MS + 1_000_000_000, overrides)
+    }
+
+    fn create(&mut self, topic: &str, configs: &[(&str, &str)]) {
+        let never = [("streamstack.seal.ms", "9000000000000")];
+        let configs: Vec<_> = never.iter().chain(configs).copied().collect();
+        self.client.create_topic(topic, 1, &configs).unwrap();
+    }
+
+    /// Seals a commit of one record.
+    fn commit(&mut self, topic: &str, value_bytes: usize, metadata_bytes: usize) {
+        let value = vec![b'v'; value_bytes];
+        self.produce(topic, &value);
+        let metadata = format!("\"{}\"", "m".repeat(metadata_bytes));
+        self.produce(&format!("{topic}..seal"), metadata.as_bytes());
+    }
+
+    fn produce(&mut self, topic: &str, value: &[u8]) {
+        let record = NewRecord { timestamp: START_MS, key: None, value: Some(value), headers: &[] };
+        self.client.produce(topic, 0, BatchBuilder::new(0).record(record)).unwrap();
+    }
+
+    fn enforce(&self) {
+        self.server.broker().enforce_retention().unwrap();
+    }
+
+    /// The low watermark, or the error.
+    fn delete(&self, topic: &str, offset: i64) -> Result<i64, ResponseError> {
+        let address = self.server.addresses()[0].to_string();
+        let mut connection = Connection::open(&address, PATIENCE, PATIENCE).unwrap();
+        let partition = DeleteRecordsPartition::default().with_partition_index(0).with_offset(offset);
+        let name = TopicName(StrBytes::from_string(topic.to_owned()));
+        let topic = DeleteRecordsTopic::default().with_name(name).with_partitions(vec![partition]);
+        let response = connection.ask(2, &DeleteRecordsRequest::default().with_topics(vec![topic])).unwrap();
+        let result = response.topics[0].partitions[0].clone();
+        ResponseError::try_from_code(result.error_code).map_or(Ok(result.low_watermark), Err)
+    }
+
+    fn bounds(&mut self, topic: &str) -> (i64, i64) {
+        let bounds = self.client.bounds(topic).unwrap()[0];
+        (bounds.start, bounds.end)
+    }
+
+    fn num_records(&mut self, topic: &str) -> usize {
+        self.client.read_to_end(topic).unwrap().len()
+    }
+
+    /// Why the name cannot be read.
+    fn refusal(&mut self, topic: &str) -> String {
+        self.client.read_to_end(topic).unwrap_err().to_string()
+    }
+
+    fn states(&mut self, topic: &str) -> Vec<(i64, CommitState)> {
+        let records = self.client.read_to_end(&format!("{topic}..commits")).unwrap();
+        let state = |value: &[u8]| Manifest::parse(value).unwrap().state;
+        records.iter().map(|record| (record.offset, state(record.value.as_ref().unwrap()))).collect()
+    }
+
+    fn files(&self, folder: &str) -> Vec<String> {
+        let mut names = self.disk.list(&Path::new("/data/feeds/0").join(folder)).unwrap();
+        names.retain(|name| name.contains('.'));
+        names
+    }
+}
+
+/// Six to a segment of the smallest size.
+const LARGE: usize = 160_000;
+const SMALL_SEGMENTS: (&str, &str) = ("segment.bytes", "1048576");
+
+#[test]
+fn old_commits_go_with_their_records_and_their_files() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[SMALL_SEGMENTS, ("retention.ms", "10000")]);
+    for _ in 0..14 {
+        served.commit("orders", LARGE, 0);
+        served.clock.advance_ms(1_000);
+    }
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (4, 14), "those sealed more than 10 s ago");
+    assert_eq!((served.bounds("orders..feed"), served.num_records("orders..feed")), ((4, 14), 10));
+    assert_eq!(served.files("0").iter().filter(|name| name.ends_with(".log")).count(), 3);
+    served.clock.advance_ms(3_000);
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (7, 14));
+    let logs: Vec<String> = served.files("0").into_iter().filter(|name| name.ends_with(".log")).collect();
+    assert_eq!(logs, ["00000000000000000006.log", "00000000000000000012.log"], "the rest is gone from the disk");
+    assert_eq!((served.num_records("orders"), served.num_records("orders..commit-7")), (7, 1));
+    for name in ["orders..commit-6", "orders..upto-9", "orders..commits-6-8"] {
+        let refusal = served.refusal(name);
+        assert!(refusal.contains("was deleted") && refusal.contains("commit 7"), "{name}: {refusal}");
+    }
+    let states = served.states("orders");
+    let deleted = states.iter().filter(|(_, state)| *state == CommitState::Deleted).count();
+    assert_eq!((states.len(), deleted), (14, 7), "manifests outlive the records");
+    let mut served = served.restarted(&[]);
+    assert_eq!((served.bounds("orders"), served.bounds("orders..feed")), ((7, 14), (7, 14)));
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (14, 14));
+    assert_eq!(served.files("0"), ["feed.runs"], "a quiet feed gives its last segment back too");
+    served.commit("orders", 10, 0);
+    assert_eq!((served.bounds("orders"), served.num_records("orders..commit-14")), ((14, 15), 1));
+}
+
+#[test]
+fn a_partition_is_not_kept_larger_than_asked_and_no_smaller() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[SMALL_SEGMENTS, ("retention.bytes", "500000"), ("retention.ms", "-1")]);
+    for _ in 0..10 {
+        served.commit("orders", LARGE, 0);
+    }
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (6, 10), "four are needed for 500,000 bytes");
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (6, 10));
+}
+
+#[test]
+fn a_number_of_commits_is_kept_and_the_setting_works_at_once() {
+    let mut served = Served::start(&["streamstack.retention.manifests.bytes=0"]);
+    served.create("orders", &[]);
+    for _ in 0..6 {
+        served.commit("orders", 10, 400_000);
+        served.clock.advance_ms(1);
+    }
+    served.enforce();
+    assert_eq!(served.bounds("orders..commits"), (0, 6));
+    let keep = |served: &mut Served, commits: &str| {
+        let change = ("streamstack.retention.commits".to_owned(), Some(commits.to_owned()));
+        served.client.alter_topic("orders", &[change]).unwrap();
+        served.enforce();
+    };
+    keep(&mut served, "2");
+    assert_eq!((served.bounds("orders"), served.bounds("orders..commits")), ((4, 6), (4, 6)));
+    assert_eq!(served.states("orders"), [(4, CommitState::Live), (5, CommitState::Live)]);
+    assert_eq!(served.bounds("orders..streams").1, 12);
+    assert_eq!(served.bounds("orders..streams").0, 6, "events before the last seal of what was dropped go along");
+    let files = served.files("");
+    assert!(!files.contains(&"commits.log".to_owned()), "the first piece is gone: {files:?}");
+    assert!(files.iter().any(|name| name.starts_with("commits.log.")), "{files:?}");
+    keep(&mut served, "0");
+    assert_eq!((served.bounds("orders..commits"), served.num_records("orders..commits")), ((6, 6), 0));
+    let mut served = served.restarted(&[]);
+    served.commit("orders", 10, 10);
+    assert_eq!((served.bounds("orders..commits"), served.states("orders").len()), ((6, 7), 1));
+    assert_eq!(served.num_records("orders..streams"), 14 - served.bounds("orders..streams").0 as usize);
+}
+
+#[test]
+fn records_deleted_from_commits_take_whole_commits() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[]);
+    for _ in 0..5 {
+        served.commit("orders", 10, 0);
+    }
+    assert_eq!(served.delete("orders..commits", 2), Ok(2));
+    assert_eq!((served.bounds("orders"), served.bounds("orders..feed")), ((2, 5), (2, 5)));
+    assert_eq!(served.bounds("orders..commits"), (2, 5));
+    assert_eq!(served.delete("orders..commits", 1), Ok(2));
+    assert_eq!(served.delete("orders..commits", 6), Err(ResponseError::OffsetOutOfRange));
+    assert!(served.refusal("orders..commit-1").contains("was deleted"));
+    for name in ["orders..feed", "orders..streams", "orders..seal", "orders..commit-3"] {
+        assert_eq!(served.delete(name, 0), Err(ResponseError::InvalidTopicException), "{name}");
+    }
+    assert_eq!(served.delete("orders..commits", -1), Ok(5));
+    assert_eq!((served.bounds("orders"), served.bounds("orders..commits")), ((5, 5), (5, 5)));
+    served.commit("orders", 10, 0);
+    assert_eq!((served.num_records("orders..commit-5"), served.states("orders").len()), (1, 1));
+}
+
+#[test]
+fn deleted_records_are_told_in_the_manifests_and_what_is_left_of_nothing_is_dropped() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[("retention.ms", "-1")]);
+    for _ in 0..3 {
+        served.produce("orders", b"a");
+        served.commit("orders", 1, 0);
+    }
+    assert_eq!(served.delete("orders", 3), Ok(3));
+    let (deleted, partial, live) = (CommitState::Deleted, CommitState::Partial, CommitState::Live);
+    assert_eq!(served.states("orders"), [(0, deleted), (1, partial), (2, live)]);
+    assert!(served.refusal("orders..commit-1").contains("not whole"));
+    assert_eq!(served.num_records("orders..commit-2"), 2);
+    served.enforce();
+    assert!(served.refusal("orders..commit-0").contains("oldest that is kept is commit 1"));
+    assert_eq!(served.bounds("orders..feed"), (3, 6));
+}
+
+#[test]
+fn a_compacted_feed_keeps_everything() {
+    let mut served = Served::start(&["log.cleanup.policy=compact", "log.retention.ms=1"]);
+    served.create("orders", &[("streamstack.retention.commits", "1")]);
+    let keyed = NewRecord { timestamp: START_MS, key: Some(b"k"), value: Some(b"v"), headers: &[] };
+    for _ in 0..3 {
+        served.client.produce("orders", 0, BatchBuilder::new(0).record(keyed)).unwrap();
+        served.produce("orders..seal", b"1");
+    }
+    served.clock.advance_ms(5_000);
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (0, 3));
+    assert_eq!(served.delete("orders", 1), Err(ResponseError::PolicyViolation));
+    assert_eq!(served.delete("orders..commits", 1), Err(ResponseError::PolicyViolation));
+}
+
+#[test]
+fn a_clock_that_is_set_forward_deletes_nothing() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[("retention.ms", "10000")]);
+    served.commit("orders", 10, 0);
+    served.clock.set_wall_ms(START_MS + 86_400_000);
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (0, 1), "ages are told by the steady clock");
+}

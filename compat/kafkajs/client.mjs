@@ -156,7 +156,7 @@ function message ({ key, value, headers, timestamp }) {
 }
 
 async function offset ({ topic, partition, at, committed }) {
-  const found = offsets => Number(offsets.find(o => o.partition === partition).offset)
+  const found = offsets => Number(there(offsets?.find(o => o.partition === partition)).offset)
   if (at < 0 && at !== EARLIEST && at !== LATEST) {
     throw new Cannot('ask for special times other than the earliest and the latest')
   }
@@ -164,15 +164,12 @@ async function offset ({ topic, partition, at, committed }) {
     // Its admin asks for ends as read_committed.
     return [await withCluster(false, topic, async cluster => {
       const [answer] = await cluster.fetchTopicsOffset([{ topic, fromBeginning: false, partitions: [{ partition }] }])
-      return found(answer.partitions)
+      return found(answer?.partitions)
     }), null]
   }
   return await withAdmin(async admin => {
     const ends = await admin.fetchTopicOffsets(topic)
-    const end = ends.find(o => o.partition === partition)
-    if (!end) {
-      throw new Cannot('ask for the offsets of a partition that is not there')
-    }
+    const end = there(ends.find(o => o.partition === partition))
     if (at < 0) {
       return [Number(at === EARLIEST ? end.low : end.high), null]
     }
@@ -180,6 +177,14 @@ async function offset ({ topic, partition, at, committed }) {
     const first = found(await admin.fetchTopicOffsetsByTimestamp(topic, at))
     return [first === Number(end.high) ? -1 : first, null]
   })
+}
+
+/** kafkajs asks only about partitions that it knows. */
+function there (offsets) {
+  if (!offsets) {
+    throw new Cannot('ask for the offsets of a partition that is not there')
+  }
+  return offsets
 }
 
 async function read ({ topic, partition, start, end, count, committed, max_bytes: maxBytes = 1_048_576, max_wait_ms: maxWaitTime = 100, reset }) {

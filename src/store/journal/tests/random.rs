@@ -103,3 +103,20 @@ proptest! {
         check(if fsync { Durability::Fsync } else { Durability::Os }, &steps);
     }
 }
+
+/// In os mode a power loss may take back the name of a file that has frames already. Under the spare's old name it still has
+/// them, and its generation: the next life of the file must have another, or they would count again after the next loss.
+#[test]
+fn a_file_whose_name_was_lost_does_not_bring_its_frames_back() {
+    let append = |bytes| Step::Append { count: 1, bytes };
+    let sizes = [0, 0, 1393, 0, 0, 0, 180, 1177, 639, 790];
+    let more = [append(639), append(0), append(754), Step::Sync, append(0), append(639), append(1016), Step::Sync];
+    let losses = [
+        [append(638), append(791), append(638), Step::PowerLoss(1_431_496_975_697_644_425)].to_vec(),
+        [Step::Trim(50), append(413), Step::PowerLoss(6_218_708_211_323_276_347)].to_vec(),
+        [append(413), Step::PowerLoss(12_991_779_395_374_009_837)].to_vec(),
+    ];
+    let first = sizes.map(append).into_iter().chain([Step::Restart, Step::Sync]);
+    let steps: Vec<Step> = first.chain(more).chain(losses.concat()).collect();
+    check(Durability::Os, &steps);
+}

@@ -1,0 +1,138 @@
+//! Syscalls that fail once or take long.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use streamstack::cli::client::Client;
+
+use super::broker::{Broker, Start};
+use super::ledger::{Ended, Ledger, TOPIC};
+use super::tools::{self, Strace};
+
+/// What everything that does not wait for the disk stays under.
+const QUICK: Duration = Duration::from_secs(1);
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// A broker under load meets the fault. It goes on, or stops and says why; a new start has everything.
+/// Returns whether it stopped.
+fn meets(injection: &str, durability: &str) -> bool {
+    let folder = folder();
+    let durability = format!("streamstack.durability={durability}");
+    let mut broker = Start::at(folder.path()).with(&[&durability]).serving();
+    let mut ledger = Ledger::open(&mut broker.connect());
+    assert!(matches!(ledger.write(&broker.address, 20), Ended::Told));
+    let strace = Strace::attach(broker.pid(), &[injection]);
+    let ended = ledger.write(&broker.address, 1_500);
+    drop(strace);
+    if matches!(ended, Ended::Told) && !broker.has_ended() {
+        // What failed was not what an acknowledgement rests on.
+        ledger.heals(&broker.address);
+        broker.kill();
+    } else {
+        let status = broker.wait();
+        assert_eq!(status.code(), Some(1), "{injection}: {ended:?}\n{}", broker.log());
+        broker.assert_told(&["os error"]);
+        broker.assert_told(&["the disk failed", "start again with the same data folder"]);
+        let broker = Start::at(folder.path()).with(&[&durability]).serving();
+        ledger.heals(&broker.address);
+        return true;
+    }
+    let broker = Start::at(folder.path()).with(&[&durability]).serving();
+    ledger.heals(&broker.address);
+    false
+}
+
+#[test]
+fn a_sync_that_fails_once_loses_nothing_acknowledged_at_each_nth_call() {
+    if !tools::strace() {
+        return;
+    }
+    let stopped = (1..=10).filter(|n| meets(&format!("fdatasync:error=EIO:when={n}"), "fsync")).count();
+    assert_eq!(stopped, 10, "no sync is tried again: the broker stops each time");
+}
+
+#[test]
+fn a_write_that_fails_loses_nothing_acknowledged_at_each_nth_call() {
+    if !tools::strace() {
+        return;
+    }
+    for errno in ["EIO", "ENOSPC"] {
+        for n in [1, 2, 3, 4, 101] {
+            assert!(meets(&format!("pwritev:error={errno}:when={n}"), "fsync"), "{errno} at {n} was not noticed");
+        }
+    }
+    assert!(meets("pwritev:error=EIO:when=2", "os"));
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_made_sized_renamed_or_removed_loses_nothing_acknowledged() {
+    if !tools::strace() {
+        return;
+    }
+    // Which of them stop the broker and which are tried again later is its own affair.
+    let calls = [
+        "openat:error=EIO",
+        "openat:error=EMFILE",
+        "rename:error=EIO",
+        "fallocate:error=ENOSPC",
+        "ftruncate:error=EIO",
+        "fsync:error=EIO",
+        "unlink:error=EIO",
+        "pwrite64:error=ENOSPC",
+        "pread64:error=EIO",
+        "statfs:error=EIO",
+    ];
+    let stopped = calls.iter().filter(|call| meets(&format!("{call}:when=1..3"), "fsync")).count();
+    println!("{stopped} of {} stopped the broker", calls.len());
+}
+
+#[test]
+fn a_short_or_interrupted_write_goes_on() {
+    if !tools::strace() {
+        return;
+    }
+    assert!(!meets("pwritev:error=EINTR:when=1+3", "fsync"), "an interrupted write is written again");
+}
+
+#[test]
+fn while_syncs_take_a_second_others_are_answered_at_once() {
+    if !tools::strace() {
+        return;
+    }
+    let folder = folder();
+    let broker = Start::at(folder.path()).serving();
+    let mut ledger = Ledger::open(&mut broker.connect());
+    ledger.write(&broker.address, 20);
+    let on = AtomicBool::new(true);
+    let slowest = thread::scope(|scope| {
+        let strace = Strace::attach(broker.pid(), &["fdatasync:delay_enter=1000000"]);
+        let writing = scope.spawn(|| ledger.write_while(&broker.address, &on));
+        let slowest = slowest_answer(&broker, Duration::from_secs(6));
+        on.store(false, Ordering::Release);
+        drop(strace);
+        assert!(matches!(writing.join().unwrap(), Ended::Told));
+        slowest
+    });
+    println!("slowest acknowledgement {:?}, slowest other answer {slowest:?}", ledger.slowest);
+    assert!(ledger.slowest >= QUICK, "syncs were not slow: {:?}", ledger.slowest);
+    assert!(slowest < QUICK, "{slowest:?}");
+    ledger.heals(&broker.address);
+}
+
+/// Metadata, offsets and old records over new connections, again and again.
+fn slowest_answer(broker: &Broker, time: Duration) -> Duration {
+    let (began, mut slowest) = (Instant::now(), Duration::ZERO);
+    while began.elapsed() < time {
+        let asked = Instant::now();
+        let mut client = Client::connect(&broker.address).unwrap();
+        let bounds = client.bounds(TOPIC).unwrap()[0];
+        assert!(bounds.end >= 20);
+        client.read(TOPIC, streamstack::cli::client::Bounds { end: 5, ..bounds }).unwrap();
+        slowest = slowest.max(asked.elapsed());
+    }
+    slowest
+}

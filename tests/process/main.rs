@@ -1,0 +1,14 @@
+//! The real process under real faults: syscalls that fail or take long, a full disk, signals, a wrong clock. A client with
+//! a ledger writes all the while; at the end nothing acknowledged is lost, doubled or reordered.
+//!
+//! Needs strace, libfaketime and root. Without them a test says SKIPPED and passes, unless `FAULT_TOOLS=required`.
+#![allow(clippy::disallowed_methods, reason = "the tests keep time and folders of their own")]
+
+mod broker;
+mod copies;
+mod disk;
+mod ledger;
+mod room;
+mod signals;
+mod starts;
+mod tools;

@@ -55,6 +55,11 @@ impl Meter {
         self.latencies.extend(part.latencies);
     }
 
+    /// When it will be over.
+    pub fn end(&self) -> Instant {
+        self.start + self.limit
+    }
+
     pub fn is_over(&self) -> bool {
         self.start.elapsed() >= self.limit
     }

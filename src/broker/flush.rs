@@ -6,6 +6,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, TryLockError};
 
+use tokio::sync::Notify;
+
 use super::core::{Core, Group};
 use super::durable::Durable;
 use super::publish::Publisher;
@@ -34,7 +36,11 @@ pub struct Flush {
     stopping: AtomicBool,
     failure: OnceLock<String>,
     bytes: AtomicU64,
+    grown: Notify,
 }
+
+/// How often growth is told, in bytes.
+const GROWTH: u64 = 8 << 20;
 
 /// Whoever panics while it writes a group would leave all those waiting whose entries are in it.
 struct ToldOnPanic<'a>(&'a Flush);
@@ -76,6 +82,7 @@ impl Flush {
             stopping: AtomicBool::new(false),
             failure: OnceLock::new(),
             bytes: AtomicU64::new(bytes_replayed),
+            grown: Notify::new(),
         }
     }
 
@@ -100,6 +107,18 @@ impl Flush {
     /// Bytes written to the journal, about, those that the start replayed included: they count towards a checkpoint.
     pub fn bytes_written(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
+    }
+
+    /// Completes each time that some more megabytes were written.
+    pub async fn grown(&self) {
+        self.grown.notified().await;
+    }
+
+    fn count(&self, bytes: u64) {
+        let before = self.bytes.fetch_add(bytes, Ordering::Release);
+        if before / GROWTH != (before + bytes) / GROWTH {
+            self.grown.notify_one();
+        }
     }
 
     /// The flusher thread's work, until [`Flush::stop`].
@@ -173,7 +192,7 @@ impl Flush {
         metrics.group_write_us.record_time(self.clock.elapsed() - begun);
         match written {
             Ok(num_bytes) => {
-                self.bytes.fetch_add(replay_cost(num_bytes, &group), Ordering::Release);
+                self.count(replay_cost(num_bytes, &group));
                 self.publisher.publish(&group.entries, &group.writes);
                 self.durable.advance(group.end());
                 self.publisher.wake(&group.writes);
@@ -196,7 +215,7 @@ impl Flush {
 
 /// What a group adds to the next start's work: a batch that stands in its segment only has to be read and verified there.
 fn replay_cost(journal_bytes: u64, group: &Group) -> u64 {
-    const APART_SHARE: u64 = 8;
+    const APART_SHARE: u64 = 32;
     journal_bytes + (group.bytes as u64).saturating_sub(journal_bytes) / APART_SHARE
 }
 

@@ -60,6 +60,8 @@ pub struct Broker {
     written_at_look: AtomicU64,
     /// Bytes written when the last checkpoint was made.
     checkpointed: AtomicU64,
+    /// Size of the state in the last checkpoint.
+    image_bytes: AtomicU64,
     /// Bytes written when the journal was last looked at, and whether it was not marked as idle since.
     marked: AtomicU64,
     needs_mark: AtomicBool,
@@ -77,6 +79,9 @@ struct Threads {
 
 /// Bytes that may wait for the disk, unless `queued.max.request.bytes` says otherwise.
 const QUEUED_BYTES_MAX: usize = 64 << 20;
+
+/// A large state is written less often: no more than a small part of what is written is states.
+const JOURNAL_PER_STATE: u64 = 16;
 
 /// Why a broker did not start or stop well.
 #[derive(Debug, thiserror::Error)]
@@ -130,6 +135,7 @@ impl Broker {
             spare_space: AtomicU64::new(u64::MAX),
             written_at_look: AtomicU64::new(0),
             checkpointed: AtomicU64::new(0),
+            image_bytes: AtomicU64::new(0),
             marked: AtomicU64::new(0),
             needs_mark: AtomicBool::new(true),
             stopping: AtomicBool::new(false),
@@ -365,7 +371,9 @@ impl Broker {
         metrics::all().journal_bytes.set(i64::try_from(written).unwrap_or(i64::MAX));
         // Deleted files give room only after a checkpoint.
         let needs_room = !self.space_left.load(Ordering::Acquire) && self.store.has_doomed();
-        if written < self.settings.typed().checkpoint_bytes && !needs_room {
+        let state_bytes = self.image_bytes.load(Ordering::Acquire);
+        let due = self.settings.typed().checkpoint_bytes.max(state_bytes * JOURNAL_PER_STATE);
+        if written < due && !needs_room {
             return;
         }
         match self.checkpoint() {
@@ -379,6 +387,7 @@ impl Broker {
     fn checkpoint(&self) -> Result<(), StoreError> {
         let written = self.flush.bytes_written();
         let image = self.core.look(State::encode);
+        self.image_bytes.store(image.value.len() as u64, Ordering::Release);
         self.wait_for(image.durable_at);
         if self.failure().is_some() {
             return Ok(());

@@ -14,18 +14,39 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Runs until the broker stops.
 pub(super) async fn run(broker: Arc<Broker>) {
-    let mut tick = tokio::time::interval(TICK);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    tokio::select! {
+        () = keep_sealing(&broker) => {}
+        () = keep_the_disk(&broker) => {}
+        () = broker.stop_requested() => {}
+    }
+}
+
+async fn keep_sealing(broker: &Broker) {
+    let mut tick = ticks();
     while !broker.is_stopping() {
         tokio::select! {
-            () = until_due(&broker) => broker.seal_what_is_due(),
-            _ = tick.tick() => {
-                broker.seal_what_is_due();
-                look_after_the_disk(&broker).await;
-            }
-            () = broker.stop_requested() => return,
+            () = until_due(broker) => {}
+            _ = tick.tick() => {}
+        }
+        broker.seal_what_is_due();
+    }
+}
+
+/// Beside the seals, which a slow disk must not hold up.
+async fn keep_the_disk(broker: &Arc<Broker>) {
+    let mut tick = ticks();
+    while !broker.is_stopping() {
+        tokio::select! {
+            _ = tick.tick() => look_after_the_disk(broker).await,
+            () = broker.flush.grown() => wait_for_disk(broker, Broker::checkpoint_if_due).await,
         }
     }
+}
+
+fn ticks() -> tokio::time::Interval {
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    tick
 }
 
 /// Looks after retention, beside the rest: it may take long, and seals are not held up by it.
@@ -69,14 +90,18 @@ fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
 }
 
 async fn look_after_the_disk(broker: &Arc<Broker>) {
-    let looking = broker.clone();
-    // Both may wait for the disk, so neither runs on an async worker.
-    let done = tokio::task::spawn_blocking(move || {
-        looking.watch_free_space();
-        looking.mark_idle_journal();
-        looking.checkpoint_if_due();
-    });
-    if let Err(error) = done.await {
+    let look = |broker: &Broker| {
+        broker.watch_free_space();
+        broker.mark_idle_journal();
+        broker.checkpoint_if_due();
+    };
+    wait_for_disk(broker, look).await;
+}
+
+/// What may wait for the disk runs on no async worker.
+async fn wait_for_disk(broker: &Arc<Broker>, work: impl FnOnce(&Broker) + Send + 'static) {
+    let working = broker.clone();
+    if let Err(error) = tokio::task::spawn_blocking(move || work(&working)).await {
         // It may have held the journal: what it left half done must not be built upon.
         broker.flush.fail(format!("upkeep of the disk panicked: {error}"));
     }

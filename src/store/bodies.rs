@@ -103,10 +103,10 @@ impl BodyReader {
         };
         // Asked first, so that a length that nothing stands behind reserves no memory.
         let size = file.size().map_err(failed)?;
-        if size < position + apart.len() as u64 {
+        if size < position + apart.num_bytes() as u64 {
             return Err(missing(format!("the file has only {size} bytes")));
         }
-        let mut bytes = vec![0; apart.len()];
+        let mut bytes = vec![0; apart.num_bytes()];
         let num_read = file.read_at(&mut bytes, position).map_err(failed)?;
         match apart.check(&bytes[..num_read]) {
             Ok(()) => Ok(bytes.into()),

@@ -60,45 +60,49 @@ fn one_connection(aim: &Aim<'_>, shape: Shape, number: usize, meter: Meter) -> R
         bytes: shape.size * shape.count,
         meter,
     };
-    let mut clock = Beat::new(&shape);
-    // Connections start at different partitions.
-    for request in requests.iter().cycle().skip(number) {
-        if pipe.meter.is_over() {
-            break;
+    let Some(rate) = shape.rate else {
+        // Connections start at different partitions.
+        for request in requests.iter().cycle().skip(number) {
+            if pipe.meter.is_over() {
+                break;
+            }
+            pipe.connection.send(request)?;
+            pipe.sent.push_back(Instant::now());
+            while pipe.sent.len() >= shape.depth {
+                pipe.take()?;
+            }
         }
-        let due = clock.wait();
-        pipe.connection.send(request)?;
-        pipe.sent.push_back(due);
-        while pipe.sent.len() >= shape.depth {
+        while !pipe.sent.is_empty() {
             pipe.take()?;
         }
-    }
-    while !pipe.sent.is_empty() {
-        pipe.take()?;
-    }
-    Ok(pipe.meter)
-}
-
-/// When requests are due.
-struct Beat {
-    period: Option<Duration>,
-    next: Instant,
-}
-
-impl Beat {
-    fn new(shape: &Shape) -> Beat {
-        let period = shape.rate.map(|rate| Duration::from_secs_f64(shape.connections as f64 / f64::from(rate)));
-        Beat { period, next: Instant::now() }
-    }
-
-    /// Waits until the next request is due; gives the time from which it counts.
-    fn wait(&mut self) -> Instant {
-        let Some(period) = self.period else { return Instant::now() };
-        let due = self.next;
-        self.next += period;
-        thread::sleep(due.saturating_duration_since(Instant::now()));
-        due
-    }
+        return Ok(pipe.meter);
+    };
+    let period = Duration::from_secs_f64(shape.connections as f64 / f64::from(rate));
+    let mut sender = pipe.connection.second()?;
+    let end = pipe.meter.end();
+    let (tell, told) = std::sync::mpsc::channel();
+    thread::scope(|scope| {
+        let sending = scope.spawn(move || {
+            let mut due = Instant::now();
+            for request in requests.iter().cycle().skip(number) {
+                if due >= end {
+                    break;
+                }
+                thread::sleep(due.saturating_duration_since(Instant::now()));
+                sender.send(request).map_err(|fault| fault.to_string())?;
+                // The receiver has ended with an error, which counts more.
+                let _ = tell.send(due);
+                due += period;
+            }
+            Ok::<(), String>(())
+        });
+        for due in told {
+            pipe.sent.push_back(due);
+            pipe.take()?;
+        }
+        sending.join().map_err(|_| "the sender panicked")??;
+        Ok(pipe.meter)
+    })
 }
 
 /// Requests on their way: answers come in the order of the requests.

@@ -20,6 +20,11 @@ impl Connection {
         Ok(Connection { stream, answer: Vec::new() })
     }
 
+    /// The same connection, for another thread to send on.
+    pub fn second(&self) -> Result<Connection, Fault> {
+        Ok(Connection { stream: self.stream.try_clone()?, answer: Vec::new() })
+    }
+
     pub fn send(&mut self, request: &[u8]) -> Result<(), Fault> {
         Ok(self.stream.write_all(request)?)
     }

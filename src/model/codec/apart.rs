@@ -44,13 +44,13 @@ pub(super) fn place_of(write: &TailWrite) -> Option<Place> {
 
 impl Apart {
     /// Bytes of the whole batch.
-    pub fn len(&self) -> usize {
+    pub fn num_bytes(&self) -> usize {
         self.header.total_len()
     }
 
     /// Whether these bytes are the batch.
     pub fn check(&self, found: &[u8]) -> Result<(), NoBody> {
-        if found.len() != self.len() || found[..HEADER_LEN] != self.head[..] {
+        if found.len() != self.num_bytes() || found[..HEADER_LEN] != self.head[..] {
             return Err(NoBody(format!(
                 "other bytes stand where the batch at offset {} should",
                 self.header.base_offset
@@ -65,7 +65,7 @@ impl Apart {
 
     /// A batch of the same length and header, with zeros for records: enough for the state, not for a reader.
     pub fn hollow(&self) -> Bytes {
-        let mut batch = BytesMut::zeroed(self.len());
+        let mut batch = BytesMut::zeroed(self.num_bytes());
         batch[..HEADER_LEN].copy_from_slice(&self.head);
         batch.freeze()
     }

@@ -161,7 +161,7 @@ fn a_batch_that_stands_apart_comes_back_from_its_place() {
     let Entry::Appended(placed) = as_decoded(&entries[1]) else { unreachable!("the sample is one") };
     let mut asked = Vec::new();
     let decoded = codec::decode_group(group.clone(), &mut |apart| {
-        asked.push((apart.segment, apart.position, apart.len()));
+        asked.push((apart.segment, apart.position, apart.num_bytes()));
         apart.check(&placed.batch).map(|()| placed.batch.clone())
     });
     assert_eq!(decoded, Ok(entries.iter().map(as_decoded).collect()));

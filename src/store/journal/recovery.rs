@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::append::{Current, Names, generation_after, name_file};
 use super::files::{Listing, NamedFile, read_header};
 use super::header::FileHeader;
-use super::spares::Spares;
+use super::spares::{Spares, WRITTEN_BYTES};
 use super::{Durability, Journal, JournalError, JournalOptions, Replay, give_up_name};
 use crate::disk::{Disk, OpenMode};
 use crate::model::Lsn;
@@ -194,7 +194,8 @@ impl Opening<'_> {
             generation: generation_after(self.generation, self.options.salt),
             first: self.from,
             synced: self.from,
-            size: self.options.file_bytes,
+            // Small, so that it is soon followed by a spare, which is made meanwhile.
+            size: self.options.file_bytes.min(WRITTEN_BYTES),
         };
         let fresh = spares.with_header(&header)?;
         name_file(self.disk, self.dir, &fresh, header, Names::Sync)

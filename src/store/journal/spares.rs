@@ -15,6 +15,10 @@ const SPARES_MAX: usize = 4;
 /// A spare is written in pieces, each synced, so that no large backlog stands in the way of the writer's sync.
 const PIECE_BYTES: u64 = 1 << 20;
 
+/// A file made while the writer waits is written over first if it is no larger than this: syncing into room that was only
+/// reserved takes several times longer, because the file system has to note each first write.
+pub(super) const WRITTEN_BYTES: u64 = 4 << 20;
+
 /// The spare files of a journal. Clones share them, and work beside the writer.
 #[derive(Clone)]
 pub struct Spares {
@@ -123,6 +127,10 @@ impl Spares {
         let file = self.shared.disk.open(path, OpenMode::Create).map_err(JournalError::io("create", path))?;
         if file.size().map_err(JournalError::io("read", path))? != header.size {
             file.allocate(header.size).map_err(JournalError::io("reserve room for", path))?;
+            if header.size <= WRITTEN_BYTES {
+                let zeros = vec![0; header.size as usize];
+                file.write_all_at(&zeros, 0).map_err(JournalError::io("write", path))?;
+            }
             file.set_size(header.size).map_err(JournalError::io("set the size of", path))?;
         }
         file.write_all_at(&header.encode(), 0).map_err(JournalError::io("write", path))?;

@@ -39,6 +39,7 @@ fn decode(api: &Api, version: i16, body: &[u8]) -> Option<Result<(), String>> {
         10 => whole::<FindCoordinatorRequest>(body, version, left),
         19 => whole::<CreateTopicsRequest>(body, version, left),
         20 => whole::<DeleteTopicsRequest>(body, version, left),
+        21 => whole::<DeleteRecordsRequest>(body, version, left),
         22 => whole::<InitProducerIdRequest>(body, version, left),
         23 => whole::<OffsetForLeaderEpochRequest>(body, version, left),
         29 => whole::<DescribeAclsRequest>(body, version, left),

@@ -56,7 +56,9 @@ pub(super) async fn serve(
         Ok(()) => tracing::debug!(%peer, "connection ended"),
         Err(close) => {
             metrics::all().connections_broken.increment();
-            tracing::warn!(%peer, reason = %close, "connection closed");
+            if let Some(held_back) = shared.quiet.admit(shared.started.elapsed()) {
+                tracing::warn!(%peer, reason = %close, held_back, "connection closed");
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ mod connection;
 mod gate;
 mod listener;
 mod outbox;
+mod quiet;
 mod room;
 
 use std::net::SocketAddr;
@@ -29,6 +30,9 @@ struct Shared {
     broker: Arc<Broker>,
     gate: gate::Gate,
     room: Arc<room::Room>,
+    /// Of closed connections.
+    quiet: quiet::Quiet,
+    started: tokio::time::Instant,
 }
 
 /// Why a server did not start or stop well.
@@ -47,7 +51,13 @@ impl Server {
         let settings = broker.settings().typed();
         let gate = gate::Gate::new(limits::open_files(), broker.num_files_max());
         let room = room::Room::new(broker.queued_bytes_max(), settings.request_bytes_max);
-        let shared = Arc::new(Shared { broker: broker.clone(), gate, room });
+        let shared = Arc::new(Shared {
+            broker: broker.clone(),
+            gate,
+            room,
+            quiet: quiet::Quiet::default(),
+            started: tokio::time::Instant::now(),
+        });
         let mut server = Server { broker, addresses: Vec::new(), stop, listeners: JoinSet::new() };
         for config in listeners {
             let listener = listener::bind(config)

@@ -40,7 +40,7 @@ pub struct Flush {
 }
 
 /// How often growth is told, in bytes.
-const GROWTH: u64 = 8 << 20;
+const GROWTH: u64 = 2 << 20;
 
 /// Whoever panics while it writes a group would leave all those waiting whose entries are in it.
 struct ToldOnPanic<'a>(&'a Flush);

@@ -38,7 +38,7 @@ async fn keep_the_disk(broker: &Arc<Broker>) {
     while !broker.is_stopping() {
         tokio::select! {
             _ = tick.tick() => look_after_the_disk(broker).await,
-            () = broker.flush.grown() => wait_for_disk(broker, Broker::checkpoint_if_due).await,
+            () = broker.flush.grown() => look_after_growth(broker).await,
         }
     }
 }
@@ -87,6 +87,15 @@ async fn until_due(broker: &Broker) {
 
 fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
     Duration::from_millis(u64::try_from(deadline.0 - now.0).unwrap_or(0))
+}
+
+/// A disk may fill within a tick, by others too.
+async fn look_after_growth(broker: &Arc<Broker>) {
+    let look = |broker: &Broker| {
+        broker.watch_free_space();
+        broker.checkpoint_if_due();
+    };
+    wait_for_disk(broker, look).await;
 }
 
 async fn look_after_the_disk(broker: &Arc<Broker>) {

@@ -32,7 +32,8 @@ fn a_full_disk_refuses_writes_and_goes_on_by_itself_when_there_is_room() {
     let mut ledger = Ledger::open(&mut broker.connect());
     ledger.write(&broker.address, 50);
     fill(folder, 9_000_000);
-    let Ended::Refused(refusal) = ledger.write(&broker.address, 100_000) else { panic!("it was never full") };
+    let ended = ledger.write(&broker.address, 100_000);
+    let Ended::Refused(refusal) = ended else { panic!("it was never full: {ended:?}, {}", broker.log()) };
     assert!(refusal.to_string().contains("streamstack.disk.free.min.bytes"), "{refusal}");
     broker.assert_told(&["free disk space crossed", "has_space=false"]);
     ledger.check(&mut broker.connect());

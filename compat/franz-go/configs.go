@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -124,8 +125,15 @@ func declareConfigs(s *suite) {
 		topic, seen := c.create(c.name("inherits"), 1), []any{}
 		steps := []kadm.AlterConfig{set("message.max.bytes", "777000"), {Op: kadm.DeleteConfig, Name: "message.max.bytes"}}
 		for _, step := range steps {
+			before := shown(c, topic, "max.message.bytes")
 			answers := got(c.admin.AlterBrokerConfigs(within(), []kadm.AlterConfig{step}))
-			time.Sleep(300 * time.Millisecond)
+			after := shown(c, topic, "max.message.bytes")
+			// Kafka answers before its broker has taken the change over, and the value's source may change before the value.
+			for tries := 0; tries < 100 && reflect.DeepEqual(before, after); tries++ {
+				time.Sleep(100 * time.Millisecond)
+				after = shown(c, topic, "max.message.bytes")
+			}
+			time.Sleep(500 * time.Millisecond)
 			seen = append(seen, []any{outcome(answers[0].Err), shown(c, topic, "max.message.bytes")})
 		}
 		return seen

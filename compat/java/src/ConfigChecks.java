@@ -105,8 +105,15 @@ final class ConfigChecks {
             var cluster = new ConfigResource(ConfigResource.Type.BROKER, "");
             var seen = new ArrayList<Object>();
             for (var step : List.of(set("log.segment.bytes", "99999999"), change(OpType.DELETE, "log.segment.bytes", null))) {
+                var before = shown(c, topic, "segment.bytes");
                 var done = altering(c, cluster, false, List.of(step));
-                Thread.sleep(300);
+                var after = shown(c, topic, "segment.bytes");
+                // Kafka answers before its broker has taken the change over, and the value's source may change before the value.
+                for (int tries = 0; tries < 100 && after.equals(before); tries++) {
+                    Thread.sleep(100);
+                    after = shown(c, topic, "segment.bytes");
+                }
+                Thread.sleep(500);
                 seen.add(List.of(done, shown(c, topic, "segment.bytes")));
             }
             return seen;

@@ -36,6 +36,7 @@ pub struct Flush {
     stopping: AtomicBool,
     failure: OnceLock<String>,
     bytes: AtomicU64,
+    replay_cost: AtomicU64,
     grown: Notify,
 }
 
@@ -82,6 +83,7 @@ impl Flush {
             stopping: AtomicBool::new(false),
             failure: OnceLock::new(),
             bytes: AtomicU64::new(bytes_replayed),
+            replay_cost: AtomicU64::new(bytes_replayed),
             grown: Notify::new(),
         }
     }
@@ -104,9 +106,14 @@ impl Flush {
         self.failure.get().map(String::as_str)
     }
 
-    /// Bytes written to the journal, about, those that the start replayed included: they count towards a checkpoint.
+    /// Bytes decided and written, about, those that the start replayed included.
     pub fn bytes_written(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
+    }
+
+    /// What the next start has to do without a checkpoint, in bytes of journal, those that this start replayed included.
+    pub fn replay_cost(&self) -> u64 {
+        self.replay_cost.load(Ordering::Acquire)
     }
 
     /// Completes each time that some more megabytes were written.
@@ -192,7 +199,8 @@ impl Flush {
         metrics.group_write_us.record_time(self.clock.elapsed() - begun);
         match written {
             Ok(num_bytes) => {
-                self.count(replay_cost(num_bytes, &group));
+                self.replay_cost.fetch_add(replay_cost(num_bytes, &group), Ordering::Release);
+                self.count(group.bytes as u64);
                 self.publisher.publish(&group.entries, &group.writes);
                 self.durable.advance(group.end());
                 self.publisher.wake(&group.writes);

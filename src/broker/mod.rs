@@ -58,7 +58,7 @@ pub struct Broker {
     /// Free bytes above the floor when the disk was last looked at, and the bytes written until then.
     spare_space: AtomicU64,
     written_at_look: AtomicU64,
-    /// Bytes written when the last checkpoint was made.
+    /// The cost of a replay when the last checkpoint was made, counted from the start.
     checkpointed: AtomicU64,
     /// Size of the state in the last checkpoint.
     image_bytes: AtomicU64,
@@ -367,7 +367,7 @@ impl Broker {
     }
 
     fn checkpoint_if_due(&self) {
-        let written = self.flush.bytes_written() - self.checkpointed.load(Ordering::Acquire);
+        let written = self.flush.replay_cost() - self.checkpointed.load(Ordering::Acquire);
         metrics::all().journal_bytes.set(i64::try_from(written).unwrap_or(i64::MAX));
         // Deleted files give room only after a checkpoint.
         let needs_room = !self.space_left.load(Ordering::Acquire) && self.store.has_doomed();
@@ -385,7 +385,7 @@ impl Broker {
 
     /// Writes the state as of now, so that a restart need not replay what came before.
     fn checkpoint(&self) -> Result<(), StoreError> {
-        let written = self.flush.bytes_written();
+        let written = self.flush.replay_cost();
         let image = self.core.look(State::encode);
         self.image_bytes.store(image.value.len() as u64, Ordering::Release);
         self.wait_for(image.durable_at);

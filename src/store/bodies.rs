@@ -12,6 +12,7 @@ use crate::model::codec::{Apart, NoBody};
 use crate::model::{FeedId, Lsn, Offset, PartitionId};
 
 use super::error::FileError;
+use super::log::log_name;
 
 /// Reads batches from the segments under `folder`. The segment read last stays open: batches come in order.
 pub struct BodyReader {
@@ -126,6 +127,6 @@ impl BodyReader {
 
     fn path(&self, apart: &Apart) -> PathBuf {
         let folder = self.folder.join(apart.feed.to_string()).join(apart.partition.to_string());
-        folder.join(format!("{:020}.log", apart.segment.0))
+        folder.join(log_name(apart.segment))
     }
 }

@@ -164,7 +164,7 @@ impl Log {
     }
 
     fn segment(&self, base: Offset, end: u64) -> Arc<Segment> {
-        let path = self.folder.join(format!("{:020}.log", base.0));
+        let path = self.folder.join(log_name(base));
         let file = TailFile::new(self.shelf.clone(), path, end, self.gone.clone());
         Segment::new(self.shelf.clone(), base, file)
     }
@@ -335,6 +335,11 @@ fn record_from(
         }
     }
     Ok(None)
+}
+
+/// The file name of the segment that starts at `base`.
+pub fn log_name(base: Offset) -> String {
+    format!("{:020}.log", base.0)
 }
 
 /// The base offset in the name of a segment's log, of its index, or of one in the making.

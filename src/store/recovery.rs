@@ -269,19 +269,17 @@ impl Replay<'_> {
             self.state.apply(entry, &mut writes);
         }
         let mut by_feed: BTreeMap<FeedId, Vec<TailWrite>> = BTreeMap::new();
-        for write in writes {
+        for write in writes.into_iter().filter(|write| !self.is_behind_gap(write)) {
             by_feed.entry(feed_of(&write)).or_default().push(write);
         }
         by_feed.into_iter().try_for_each(|(feed, writes)| self.write_feed(feed, &writes))
     }
 
     fn write_feed(&mut self, feed: FeedId, writes: &[TailWrite]) -> Result<(), WriteError> {
-        let writes: Vec<TailWrite> = writes.iter().filter(|write| !self.is_behind_gap(write)).cloned().collect();
-        let writes = writes.as_slice();
-        if writes.iter().any(|write| matches!(write, TailWrite::FeedDeleted { .. })) {
+        let deletion = writes.iter().position(|write| matches!(write, TailWrite::FeedDeleted { .. }));
+        if deletion.is_some() {
             self.bodies.explain(feed);
         }
-        let deletion = writes.iter().position(|write| matches!(write, TailWrite::FeedDeleted { .. }));
         if self.broken.contains_key(&feed) {
             let Some(deletion) = deletion else { return Ok(()) };
             self.broken.remove(&feed);

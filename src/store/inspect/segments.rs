@@ -8,7 +8,7 @@ use crate::model::Offset;
 use super::super::error::FileError;
 use super::super::feed::PartitionEnds;
 use super::super::index::{Index, IndexRow};
-use super::super::log::base_of;
+use super::super::log::{base_of, log_name};
 use super::super::rows::ROW_BYTES;
 use super::super::runs;
 use super::super::span::{Source, Span, Walk};
@@ -38,7 +38,7 @@ pub fn inspect(feed: &Feed<'_>, partition: u32, ends: &PartitionEnds, selection:
     bases.drain(..num_below);
     for base in bases {
         let known = if base == ends.log.segment { ends.log.position } else { 1 };
-        let path = folder.join(format!("{:020}.log", base.0));
+        let path = folder.join(log_name(base));
         let item = Item::new(Kind::Segment, &path, 0)
             .fact("feed", feed.id.0)
             .fact("partition", partition)

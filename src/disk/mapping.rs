@@ -2,7 +2,7 @@
 //!
 //! A map may be longer than its file; the file then grows into it and the map sees the new bytes.
 //! Touching a mapped page that lies wholly past the end of the file, or that the disk cannot read,
-//! kills the process with SIGBUS. Hence the rules: a mapped file is never cut (see
+//! kills the process with SIGBUS. Hence the rules: a mapped file is never cut below what was read of it (see
 //! [`DiskFile::set_size`](super::DiskFile::set_size)), slices are asked for written ranges only, and
 //! ranges that may be cold go through [`Map::prefault`] first, which turns both faults into errors.
 
@@ -51,9 +51,10 @@ impl Map {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a map holds at least one byte"));
         }
         let size = usize::try_from(size).map_err(|_| out_of_range(0, size, usize::MAX as u64))?;
-        // SAFETY: the map is read-only and shared. Mapped files are tail files and segments: they are only
-        // appended to (never cut while mapped: the store keeps that), and readers take slices of published
-        // ranges only, whose bytes are not written again; so no byte behind a slice changes or vanishes.
+        // SAFETY: the map is read-only and shared. Tail files and segments are only appended to and never cut below
+        // what was published, and readers take slices of published ranges only, whose bytes are not written again. A
+        // journal file is mapped by the start that replays it, which lets go of every slice before it writes to one.
+        // So no byte behind a slice changes or vanishes.
         let map = Arc::new(unsafe { MmapOptions::new().len(size).map(file)? });
         let bytes = Bytes::from_owner(Owner(Arc::clone(&map)));
         Ok(Map { window: Window::Mapped { bytes, map } })

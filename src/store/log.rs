@@ -60,7 +60,8 @@ struct Known {
     end: LogEnd,
     /// In order of their base offsets; none until the folder was read.
     segments: Option<Vec<Arc<Segment>>>,
-    /// Segments below the start, whose files are still there.
+    /// Segments below the start, whose files are still there. They are read too: a trim reaches the log a little before
+    /// readers are shown the new start.
     retired: Vec<Arc<Segment>>,
 }
 
@@ -172,15 +173,18 @@ impl Log {
     fn segments_at(&self, from: Offset) -> Result<Vec<Arc<Segment>>, ReadError> {
         let opened = self.opened()?;
         let segments = opened.segments.as_deref().unwrap_or_default();
-        let after = segments.partition_point(|segment| segment.base <= from);
-        match after.checked_sub(1) {
+        let not_after = |segments: &[Arc<Segment>]| segments.partition_point(|segment| segment.base <= from);
+        let num_retired = not_after(&opened.retired);
+        match (not_after(segments), segments.first()) {
             // The next one as well, for an offset that lies in a gap at the end of its segment.
-            Some(first) => Ok(segments[first..segments.len().min(first + 2)].to_vec()),
-            None => match segments.first() {
-                Some(first) => Err(ReadError::BelowStart { from, start: first.base }),
-                None if from < opened.start => Err(ReadError::BelowStart { from, start: opened.start }),
-                None => Ok(Vec::new()),
-            },
+            (after @ 1.., _) => Ok(segments[after - 1..].iter().take(2).cloned().collect()),
+            _ if num_retired > 0 => {
+                let known = opened.retired[num_retired - 1..].iter().chain(segments);
+                Ok(known.take(2).cloned().collect())
+            }
+            (_, Some(first)) => Err(ReadError::BelowStart { from, start: first.base }),
+            (_, None) if from < opened.start => Err(ReadError::BelowStart { from, start: opened.start }),
+            (_, None) => Ok(Vec::new()),
         }
     }
 
@@ -192,7 +196,9 @@ impl Log {
         drop(known);
         let mut known = self.write();
         if known.segments.is_none() {
-            known.segments = Some(self.list(known.start, known.end)?);
+            let (retired, segments) = self.list(known.start, known.end)?;
+            known.retired = retired;
+            known.segments = Some(segments);
         }
         drop(known);
         Ok(self.read_known())
@@ -224,11 +230,12 @@ impl Log {
     }
 
     /// Reads the folder. What lies past the known end was written by a group that a crash took back: it is removed. During
-    /// a replay it stays until [`Log::sweep`], because the replay may read it.
-    fn list(&self, start: Offset, end: LogEnd) -> Result<Vec<Arc<Segment>>, FileError> {
+    /// a replay it stays until [`Log::sweep`], because the replay may read it. Gives the segments below the start apart from
+    /// the others.
+    fn list(&self, start: Offset, end: LogEnd) -> Result<(Vec<Arc<Segment>>, Vec<Arc<Segment>>), FileError> {
         let names = match self.shelf.disk.list(&self.folder) {
             Ok(names) => names,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && end.position == 0 => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && end.position == 0 => return Ok(Default::default()),
             Err(source) => return Err(FileError::Io { path: self.folder.clone(), source }),
         };
         let mut segments = Vec::new();
@@ -247,16 +254,17 @@ impl Log {
             }
         }
         segments.iter().for_each(|segment| segment.seal());
+        // When the log was emptied, all that is left of it waits to be removed.
+        let mut num_retired = segments.len();
         if end.position > 0 {
             let active = self.segment(end.segment, end.position);
             active.settle()?;
             segments.push(active);
-        } else {
-            // The log was emptied: what is left of it waits to be removed.
-            segments.clear();
+            num_retired = num_below(&segments, start);
         }
-        segments.drain(..num_below(&segments, start));
-        Ok(segments)
+        let live = segments.split_off(num_retired);
+        segments.iter().for_each(|segment| segment.retire());
+        Ok((segments, live))
     }
 
     /// What lies below `start` is not read any more. `emptied`: that is all there is, and the next batch starts a segment.

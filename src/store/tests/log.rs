@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::disk::{Disk, OpenMode};
+use crate::model::{FeedOffset, HistoryStart, PartitionStart, TrimmedLog};
 use crate::store::{FileError, ReadError};
 
 /// Batches of 1 to 4 records in segments of 40 batches; returns the batches by base offset.
@@ -189,4 +190,31 @@ fn an_index_stored_before_bytes_were_taken_back_is_not_believed() {
     }
     let fixture = fixture.reopened();
     check_reads(&fixture, &batches);
+}
+
+#[test]
+fn a_trim_takes_records_from_readers_only_when_their_files_go() {
+    let trims = [(90, false), (200, true)];
+    for ((first_kept, emptied), opened) in trims.into_iter().flat_map(|trim| [(trim, true), (trim, false)]) {
+        let (fixture, batches) = filled();
+        let fixture = fixture.reopened();
+        let partition = fixture.partition();
+        if opened {
+            check_reads(&fixture, &batches);
+        }
+        let start = batches.get(first_kept).map_or(fixture.end, |(base, _)| Offset(*base));
+        let start_there = PartitionStart { partition: PartitionId(0), log: start, feed: FeedOffset(0), run: 0 };
+        let log = TrimmedLog { start: start_there, emptied };
+        let trimmed = TailWrite::Trimmed { feed: FEED, start: HistoryStart::default(), partitions: vec![log] };
+        fixture.directory.write(Lsn(2), &[trimmed]).unwrap();
+        check_reads(&fixture, &batches);
+        assert!(fixture.directory.has_doomed());
+        fixture.directory.remove_doomed(Lsn(2));
+        assert!(!fixture.directory.has_doomed());
+        let first_there = if emptied { start } else { Offset(batches[80].0) };
+        assert!(matches!(
+            partition.read(Offset(0), fixture.end, 100),
+            Err(ReadError::BelowStart { start: told, .. }) if told == first_there
+        ));
+    }
 }

@@ -6,7 +6,9 @@
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::model::{Decision, Entry, Lsn, State, TailWrite, Timestamp};
+use bytes::Bytes;
+
+use crate::model::{Decision, Entry, Lsn, MovedPosition, State, TailWrite, Timestamp};
 
 /// State and open group.
 pub struct Core {
@@ -149,6 +151,14 @@ fn size_of_entry(entry: &Entry) -> usize {
         Entry::Sealed(sealed) => sealed.streams.iter().map(|s| HEAD + s.metadata.as_ref().map_or(0, String::len)).sum(),
         Entry::FeedConfigured { overrides, .. } | Entry::BrokerConfigured { overrides, .. } => {
             HEAD + overrides.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
+        }
+        Entry::PositionsMoved(moved) => {
+            let one = |moved: &MovedPosition| HEAD + moved.topic.len() + moved.metadata.len();
+            HEAD + moved.group.len() + moved.positions.iter().map(one).sum::<usize>()
+        }
+        Entry::GroupKept(kept) => {
+            let one = |(id, row): &(String, Option<Bytes>)| HEAD + id.len() + row.as_ref().map_or(0, Bytes::len);
+            HEAD + kept.head.len() + kept.members.iter().map(one).sum::<usize>()
         }
         _ => HEAD,
     }

@@ -88,7 +88,15 @@ impl Publisher {
             Entry::Appended(appended) => self.publish_appended(appended),
             // The floor comes last of all; see `publish`.
             Entry::TimeFloor { .. } => {}
-            Entry::ProducerOpened { .. } | Entry::ProducersForgotten { .. } | Entry::Sealed(_) | Entry::Trimmed(_) => {}
+            // Published by their writes, or read from the state alone.
+            Entry::ProducerOpened { .. }
+            | Entry::ProducersForgotten { .. }
+            | Entry::Sealed(_)
+            | Entry::Trimmed(_)
+            | Entry::PositionsMoved(_)
+            | Entry::PositionsForgotten { .. }
+            | Entry::GroupKept(_)
+            | Entry::GroupDeleted { .. } => {}
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod append;
 mod seal;
+mod subscription;
 mod trim;
 
 use super::entry::{Entry, FeedCreated, Sealed};
@@ -30,6 +31,10 @@ impl State {
             Entry::Sealed(sealed) => self.seal(sealed, writes),
             Entry::TimeFloor { at } => self.time_floor = self.time_floor.max(*at),
             Entry::Trimmed(trimmed) => self.feed_mut(trimmed.feed).trim(trimmed, writes),
+            Entry::PositionsMoved(moved) => self.move_positions(moved),
+            Entry::PositionsForgotten { group, positions } => self.forget_positions(group, positions),
+            Entry::GroupKept(kept) => self.keep_group(kept),
+            Entry::GroupDeleted { group } => self.delete_group(group),
         }
     }
 
@@ -49,6 +54,7 @@ impl State {
     fn delete_feed(&mut self, id: FeedId, writes: &mut Vec<TailWrite>) {
         let feed = self.feeds.remove(&id).unwrap_or_else(|| panic!("feed {id} is deleted and does not exist"));
         self.names.remove(&feed);
+        self.forget_positions_on(feed.name());
         if let Some(due) = feed.due() {
             self.due.remove(&(due, id));
         }

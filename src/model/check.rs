@@ -25,6 +25,17 @@ impl State {
         assert_eq!(self.num_partitions, partitions as u64, "partitions");
         let producers: u64 = self.feeds.values().map(Feed::num_producers).sum();
         assert_eq!(self.num_producers, producers, "producers");
+        self.check_subscriptions();
+    }
+
+    fn check_subscriptions(&self) {
+        let mut total = 0;
+        for (group, subscription) in &self.subscriptions {
+            assert!(!subscription.is_empty(), "group {group:?} holds nothing");
+            assert_eq!(subscription.positions().count() as u64, subscription.num_positions, "positions of {group:?}");
+            total += subscription.num_positions;
+        }
+        assert_eq!(self.num_positions, total, "positions");
     }
 }
 

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::feed::HistoryStart;
 use super::ids::{FeedId, FeedOffset, Offset, PartitionId, ProducerId, StreamId, Timestamp};
+use super::subscription::GroupKind;
 
 /// One journaled fact. Entries are applied in journal order, live and at recovery alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,14 @@ pub enum Entry {
     TimeFloor { at: Timestamp },
     /// A feed's history, or the log of a partition, begins later from here on.
     Trimmed(Trimmed),
+    /// A consumer group reads on elsewhere.
+    PositionsMoved(PositionsMoved),
+    /// A consumer group has no position any more on these topics and partitions.
+    PositionsForgotten { group: String, positions: Vec<(String, PartitionId)> },
+    /// What lasts of a consumer group's membership changed.
+    GroupKept(GroupKept),
+    /// A consumer group is gone with its positions.
+    GroupDeleted { group: String },
 }
 
 /// See [`Entry::FeedCreated`].
@@ -90,6 +99,36 @@ pub struct Trimmed {
     pub start: HistoryStart,
     /// The partitions that begin later, by number.
     pub partitions: Vec<PartitionStart>,
+}
+
+/// See [`Entry::PositionsMoved`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PositionsMoved {
+    pub group: String,
+    pub at: Timestamp,
+    pub positions: Vec<MovedPosition>,
+}
+
+/// One partition's new position. The topic may be a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedPosition {
+    pub topic: String,
+    pub partition: PartitionId,
+    pub offset: i64,
+    /// -1: not told.
+    pub leader_epoch: i32,
+    pub metadata: String,
+}
+
+/// See [`Entry::GroupKept`]. If the group was of another kind, nothing of its members before is left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupKept {
+    pub group: String,
+    pub kind: GroupKind,
+    pub at: Timestamp,
+    pub head: Bytes,
+    /// The members that changed, or left (none).
+    pub members: Vec<(String, Option<Bytes>)>,
 }
 
 /// Where a partition begins.

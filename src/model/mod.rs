@@ -23,6 +23,7 @@ mod producers;
 mod seal;
 mod state;
 mod stream;
+mod subscription;
 mod trim;
 pub mod writes;
 
@@ -32,7 +33,8 @@ mod tests;
 pub use append::{Append, AppendError, AppendOutcome, FeedSettings};
 pub use decision::Decision;
 pub use entry::{
-    Appended, Entry, FeedCreated, PartitionStart, SealProducer, SealReason, Sealed, StreamSealed, Trimmed,
+    Appended, Entry, FeedCreated, GroupKept, MovedPosition, PartitionStart, PositionsMoved, SealProducer, SealReason,
+    Sealed, StreamSealed, Trimmed,
 };
 pub use feed::{EventLog, Feed, HistoryStart, Partition, Segment};
 pub use feeds::{
@@ -43,12 +45,15 @@ pub use history::{
     CommitState, Manifest, ManifestPart, ManifestRun, Sibling, StreamEvent, StreamFact, StreamKind, label_hash,
 };
 pub use ids::{CommitNumber, FeedId, FeedOffset, Lsn, Offset, PartitionId, ProducerId, StreamId, Timestamp};
-pub use name::{NAME_LEN_MAX, NameFault, check_feed_name};
+pub use name::{NAME_LEN_MAX, NameFault, check_feed_name, feed_of_topic, split_feed};
 pub use producers::{Producers, SequenceError};
 pub use seal::{
     LABEL_BYTES_MAX, METADATA_BYTES_MAX, SEALS_MAX, Seal, SealError, SealOutcome, SealWish, SealingProducer,
 };
 pub use state::{Overrides, State};
 pub use stream::{AppendSpan, Extent, OpenStream, StreamPart};
+pub use subscription::{
+    GroupKind, Kept, POSITIONS_TOTAL_MAX, Position, SUBSCRIPTIONS_MAX, Subscription, SubscriptionError,
+};
 pub use trim::{DeleteRecords, DropCommits, SealedPlace, TrimError};
 pub use writes::{CommitRow, RunRow, TailWrite, TrimmedLog};

@@ -34,6 +34,20 @@ pub fn check_feed_name(name: &str) -> Result<(), NameFault> {
     if name.contains("..") { Err(NameFault::View) } else { Ok(()) }
 }
 
+/// A view's feed and the rest of its name, at the last two dots of the first run of two or more: a feed's name may end in
+/// a dot, a selector never starts with one. None: the topic is no view.
+pub fn split_feed(topic: &str) -> Option<(&str, &str)> {
+    let start = topic.find("..")?;
+    let run = topic[start..].bytes().take_while(|byte| *byte == b'.').count();
+    let rest = start + run;
+    Some((&topic[..rest - 2], &topic[rest..]))
+}
+
+/// The feed that a topic is, or is a view of.
+pub fn feed_of_topic(topic: &str) -> &str {
+    split_feed(topic).map_or(topic, |(feed, _)| feed)
+}
+
 fn is_legal(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::feed::Feed;
 use super::ids::{FeedId, ProducerId, Timestamp};
 use super::name::unified;
+use super::subscription::Subscription;
 
 /// Configs that clients set: name to value.
 pub type Overrides = BTreeMap<String, String>;
@@ -21,6 +22,8 @@ pub struct State {
     /// Dynamic configs of a broker (its node id), or of all (none).
     pub(super) brokers: BTreeMap<Option<i32>, Overrides>,
     pub(super) time_floor: Timestamp,
+    pub(super) subscriptions: BTreeMap<String, Subscription>,
+    pub(super) num_positions: u64,
     pub(super) names: Names,
     /// When the open streams of feeds are due to be sealed, soonest first.
     pub(super) due: BTreeSet<(Timestamp, FeedId)>,

@@ -65,6 +65,13 @@ struct Known {
     retired: Vec<Arc<Segment>>,
 }
 
+/// The segments in a folder, those below the start apart.
+#[derive(Default)]
+struct Listed {
+    retired: Vec<Arc<Segment>>,
+    live: Vec<Arc<Segment>>,
+}
+
 impl Log {
     /// The log in `folder`; touches nothing.
     pub fn new(shelf: Arc<Shelf>, folder: PathBuf, gone: Arc<AtomicBool>, start: Offset, end: LogEnd) -> Log {
@@ -196,9 +203,9 @@ impl Log {
         drop(known);
         let mut known = self.write();
         if known.segments.is_none() {
-            let (retired, segments) = self.list(known.start, known.end)?;
+            let Listed { retired, live } = self.list(known.start, known.end)?;
             known.retired = retired;
-            known.segments = Some(segments);
+            known.segments = Some(live);
         }
         drop(known);
         Ok(self.read_known())
@@ -230,9 +237,8 @@ impl Log {
     }
 
     /// Reads the folder. What lies past the known end was written by a group that a crash took back: it is removed. During
-    /// a replay it stays until [`Log::sweep`], because the replay may read it. Gives the segments below the start apart from
-    /// the others.
-    fn list(&self, start: Offset, end: LogEnd) -> Result<(Vec<Arc<Segment>>, Vec<Arc<Segment>>), FileError> {
+    /// a replay it stays until [`Log::sweep`], because the replay may read it.
+    fn list(&self, start: Offset, end: LogEnd) -> Result<Listed, FileError> {
         let names = match self.shelf.disk.list(&self.folder) {
             Ok(names) => names,
             Err(error) if error.kind() == io::ErrorKind::NotFound && end.position == 0 => return Ok(Default::default()),
@@ -264,7 +270,7 @@ impl Log {
         }
         let live = segments.split_off(num_retired);
         segments.iter().for_each(|segment| segment.retire());
-        Ok((segments, live))
+        Ok(Listed { retired: segments, live })
     }
 
     /// What lies below `start` is not read any more. `emptied`: that is all there is, and the next batch starts a segment.

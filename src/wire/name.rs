@@ -5,7 +5,7 @@
 
 mod time;
 
-use crate::model::{CommitNumber, StreamId};
+use crate::model::{CommitNumber, StreamId, split_feed};
 use crate::view::selector::{Mode, Selector, TimeSpelling, ViewName};
 
 /// Longest name of a feed, and longest label in a name. Kafka's limit for topics.
@@ -74,15 +74,6 @@ pub fn parse_topic(name: &str) -> Result<TopicName<'_>, NameError> {
         return Err(NameError::NotCanonical { found: name.to_owned(), canonical });
     }
     Ok(TopicName::View(view))
-}
-
-/// Feed and the rest, at the last two dots of the first run of two or more: a feed's name may end in a dot, a selector
-/// never starts with one.
-fn split_feed(name: &str) -> Option<(&str, &str)> {
-    let start = name.find("..")?;
-    let run = name[start..].bytes().take_while(|byte| *byte == b'.').count();
-    let rest = start + run;
-    Some((&name[..rest - 2], &name[rest..]))
 }
 
 fn check_characters(name: &str) -> Result<(), NameError> {

@@ -10,6 +10,10 @@ use super::super::ids::{FeedId, FeedOffset, Offset, PartitionId, ProducerId, Str
 use super::CodecError;
 use super::apart::{Apart, Bodies, Place};
 use super::fields::{Reader, put_count, put_history, put_map, put_option, put_text, read_history};
+use super::subscription::{
+    put_group_kept, put_positions_forgotten, put_positions_moved, read_group_kept, read_positions_forgotten,
+    read_positions_moved,
+};
 use crate::batch::{BatchHeader, HEADER_LEN, PLACED_HEAD_LEN, placed_head};
 
 /// Kind, version and length.
@@ -32,6 +36,10 @@ const APPENDED: u8 = 8;
 const SEALED: u8 = 9;
 const TIME_FLOOR: u8 = 10;
 const TRIMMED: u8 = 11;
+const POSITIONS_MOVED: u8 = 12;
+const POSITIONS_FORGOTTEN: u8 = 13;
+const GROUP_KEPT: u8 = 14;
+const GROUP_DELETED: u8 = 15;
 
 /// Puts the entry's head, its length still to be filled in, and its fields, but for the tail, which is returned.
 /// With a `place`, which only an append has, its batch is left out.
@@ -67,6 +75,10 @@ pub(super) fn put(out: &mut BytesMut, entry: &Entry, place: Option<Place>) -> By
         Entry::Sealed(sealed) => put_sealed(out, sealed),
         Entry::TimeFloor { at } => out.put_i64(at.0),
         Entry::Trimmed(trimmed) => put_trimmed(out, trimmed),
+        Entry::PositionsMoved(moved) => put_positions_moved(out, moved),
+        Entry::PositionsForgotten { group, positions } => put_positions_forgotten(out, group, positions),
+        Entry::GroupKept(kept) => put_group_kept(out, kept),
+        Entry::GroupDeleted { group } => put_text(out, group),
     }
     Bytes::new()
 }
@@ -77,7 +89,7 @@ pub(super) fn read(reader: &mut Reader, bodies: Bodies<'_>) -> Result<Entry, Cod
     let (kind, version) = (reader.u8("an entry's kind")?, reader.u8("an entry's version")?);
     let len = reader.u32("an entry's length")? as usize;
     let mut fields = reader.part(len, "an entry")?;
-    if !(FEED_CREATED..=TRIMMED).contains(&kind) {
+    if !(FEED_CREATED..=GROUP_DELETED).contains(&kind) {
         return Err(CodecError::Kind { at, kind });
     }
     let entry = match (kind, version) {
@@ -102,6 +114,10 @@ fn kind(entry: &Entry) -> u8 {
         Entry::Sealed(_) => SEALED,
         Entry::TimeFloor { .. } => TIME_FLOOR,
         Entry::Trimmed(_) => TRIMMED,
+        Entry::PositionsMoved(_) => POSITIONS_MOVED,
+        Entry::PositionsForgotten { .. } => POSITIONS_FORGOTTEN,
+        Entry::GroupKept(_) => GROUP_KEPT,
+        Entry::GroupDeleted { .. } => GROUP_DELETED,
     }
 }
 
@@ -124,6 +140,10 @@ fn read_fields(kind: u8, r: &mut Reader) -> Result<Entry, CodecError> {
         SEALED => Entry::Sealed(read_sealed(r)?),
         TIME_FLOOR => Entry::TimeFloor { at: time(r)? },
         TRIMMED => Entry::Trimmed(read_trimmed(r)?),
+        POSITIONS_MOVED => Entry::PositionsMoved(read_positions_moved(r)?),
+        POSITIONS_FORGOTTEN => read_positions_forgotten(r)?,
+        GROUP_KEPT => Entry::GroupKept(read_group_kept(r)?),
+        GROUP_DELETED => Entry::GroupDeleted { group: r.text("a group")? },
         _ => return Err(CodecError::Kind { at: r.at(), kind }),
     })
 }

@@ -43,6 +43,12 @@ impl Reader {
         Ok(self.bytes.split_to(len))
     }
 
+    /// Bytes with their length before them, copied: they are kept, and would keep all that they stand in.
+    pub(super) fn own_bytes(&mut self, what: &'static str) -> Result<Bytes, CodecError> {
+        let len = self.u32(what)? as usize;
+        Ok(Bytes::copy_from_slice(&self.bytes(len, what)?))
+    }
+
     pub(super) fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.bytes)
     }
@@ -134,9 +140,13 @@ impl Reader {
     }
 }
 
+pub(super) fn put_bytes(out: &mut impl BufMut, bytes: &[u8]) {
+    put_count(out, bytes.len());
+    out.put_slice(bytes);
+}
+
 pub(super) fn put_text(out: &mut impl BufMut, text: &str) {
-    put_count(out, text.len());
-    out.put_slice(text.as_bytes());
+    put_bytes(out, text.as_bytes());
 }
 
 pub(super) fn put_option<B: BufMut, T>(out: &mut B, value: Option<T>, put: impl FnOnce(&mut B, T)) {

@@ -14,6 +14,7 @@ mod apart;
 mod entry;
 mod fields;
 mod state;
+mod subscription;
 
 use bytes::{BufMut, Bytes, BytesMut};
 

@@ -9,8 +9,12 @@ use super::super::state::{Overrides, State};
 use super::super::stream::{AppendSpan, Extent, OpenStream, StreamPart};
 use super::CodecError;
 use super::fields::{Reader, put_count, put_history, put_map, put_option, put_text, read_history};
+use super::subscription::{put_subscription, read_subscription};
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+
+/// Before there were subscriptions.
+const VERSION_WITHOUT_SUBSCRIPTIONS: u8 = 2;
 
 /// About what an idle partition takes, so that room is made once.
 const PARTITION_BYTES: usize = 80;
@@ -32,6 +36,10 @@ impl State {
         for feed in self.feeds.values() {
             put_feed(&mut out, feed);
         }
+        put_count(&mut out, self.subscriptions.len());
+        for (group, subscription) in &self.subscriptions {
+            put_subscription(&mut out, group, subscription);
+        }
         Bytes::from(out)
     }
 
@@ -39,7 +47,7 @@ impl State {
     pub fn decode(bytes: &Bytes) -> Result<State, CodecError> {
         let mut r = Reader::new(bytes.clone());
         let version = r.u8("the version")?;
-        if version != VERSION {
+        if !(VERSION_WITHOUT_SUBSCRIPTIONS..=VERSION).contains(&version) {
             return Err(CodecError::Version { at: 0, what: "the state", version });
         }
         let mut state = State {
@@ -50,7 +58,11 @@ impl State {
             ..State::default()
         };
         let feeds: Vec<Feed> = r.list("feeds", read_feed)?;
+        if version > VERSION_WITHOUT_SUBSCRIPTIONS {
+            state.subscriptions = r.list("groups", read_subscription)?;
+        }
         r.finish()?;
+        state.num_positions = state.subscriptions.values().map(|subscription| subscription.num_positions).sum();
         feeds.into_iter().for_each(|feed| state.insert(feed));
         Ok(state)
     }

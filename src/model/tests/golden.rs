@@ -57,6 +57,23 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         },
         partitions: vec![PartitionStart { partition: PartitionId(2), log: Offset(40), feed: FeedOffset(30), run: 5 }],
     };
+    let moved = MovedPosition {
+        topic: "orders..commits".to_owned(),
+        partition: PartitionId(0),
+        offset: 17,
+        leader_epoch: -1,
+        metadata: "é".to_owned(),
+    };
+    let kept = GroupKept {
+        group: "loader".to_owned(),
+        kind: GroupKind::Classic,
+        at,
+        head: Bytes::from_static(b"head"),
+        members: vec![("m-1".to_owned(), Some(Bytes::from_static(b"row"))), ("m-2".to_owned(), None)],
+    };
+    let group = kept.group.clone();
+    let moved = PositionsMoved { group: group.clone(), at, positions: vec![moved] };
+    let forgotten = vec![("orders".to_owned(), PartitionId(2))];
     vec![
         ("feed_created", Entry::FeedCreated(created)),
         ("feed_deleted", Entry::FeedDeleted { feed, at }),
@@ -72,6 +89,11 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         ("sealed", Entry::Sealed(Sealed { at, streams: vec![full, bare] })),
         ("time_floor", Entry::TimeFloor { at }),
         ("trimmed", Entry::Trimmed(trimmed)),
+        ("positions_moved", Entry::PositionsMoved(moved)),
+        ("positions_forgotten", Entry::PositionsForgotten { group: group.clone(), positions: forgotten }),
+        ("group_kept", Entry::GroupKept(kept.clone())),
+        ("consumer_group_kept", Entry::GroupKept(GroupKept { kind: GroupKind::Consumer, ..kept })),
+        ("group_deleted", Entry::GroupDeleted { group }),
     ]
 }
 
@@ -106,6 +128,17 @@ pub fn sample_state() -> State {
     machine.state
 }
 
+/// The same with subscriptions.
+pub fn sample_state_with_groups() -> State {
+    let mut machine = Machine { state: sample_state(), ..Machine::new() };
+    for (_, entry) in samples() {
+        if matches!(entry, Entry::PositionsMoved(_) | Entry::GroupKept(_)) {
+            machine.take(Decision::one(entry, ()));
+        }
+    }
+    machine.state
+}
+
 /// An entry as it comes back from its bytes: with the placed head on its batch.
 pub fn as_decoded(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
@@ -133,6 +166,12 @@ fn golden(name: &str) -> String {
         "sealed" => include_str!("../../../tests/golden/entries/sealed.hex"),
         "time_floor" => include_str!("../../../tests/golden/entries/time_floor.hex"),
         "trimmed" => include_str!("../../../tests/golden/entries/trimmed.hex"),
+        "positions_moved" => include_str!("../../../tests/golden/entries/positions_moved.hex"),
+        "positions_forgotten" => include_str!("../../../tests/golden/entries/positions_forgotten.hex"),
+        "group_kept" => include_str!("../../../tests/golden/entries/group_kept.hex"),
+        "consumer_group_kept" => include_str!("../../../tests/golden/entries/consumer_group_kept.hex"),
+        "group_deleted" => include_str!("../../../tests/golden/entries/group_deleted.hex"),
+        "state_2" => include_str!("../../../tests/golden/entries/state_2.hex"),
         "state" => include_str!("../../../tests/golden/entries/state.hex"),
         _ => panic!("no golden file {name}.hex"),
     };
@@ -163,7 +202,12 @@ fn entries_are_written_and_read_as_ever() {
 
 #[test]
 fn the_state_is_written_and_read_as_ever() {
-    let (state, golden) = (sample_state(), golden("state"));
+    let (state, golden) = (sample_state_with_groups(), golden("state"));
     assert_eq!(golden, hex(&state.encode()), "state.hex");
     assert_eq!(State::decode(&unhex(&golden)), Ok(state));
+}
+
+#[test]
+fn a_state_of_the_version_before_subscriptions_is_read() {
+    assert_eq!(State::decode(&unhex(&golden("state_2"))), Ok(sample_state()));
 }

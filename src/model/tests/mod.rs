@@ -7,6 +7,7 @@ mod files;
 mod golden;
 mod oracle;
 mod seal;
+mod subscription;
 mod trim;
 mod walk;
 

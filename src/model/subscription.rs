@@ -1,0 +1,207 @@
+//! Subscriptions: the positions of consumer groups, and what of their membership lasts.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::decision::Decision;
+use super::entry::{Entry, GroupKept, MovedPosition, PositionsMoved};
+use super::ids::{PartitionId, Timestamp};
+use super::name::feed_of_topic;
+use super::state::State;
+
+/// Subscriptions that may exist.
+pub const SUBSCRIPTIONS_MAX: usize = 100_000;
+
+/// Positions that all subscriptions together may hold.
+pub const POSITIONS_TOTAL_MAX: u64 = 4_000_000;
+
+/// The named positions of a consumer group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subscription {
+    /// By topic, as its consumers name it: the positions on `orders` and on `orders..feed` count in different spaces.
+    pub(super) positions: BTreeMap<String, BTreeMap<PartitionId, Position>>,
+    pub(super) num_positions: u64,
+    pub(super) kept: Option<Kept>,
+}
+
+/// Where a group reads on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub offset: i64,
+    /// -1: not told.
+    pub leader_epoch: i32,
+    /// As the client sent it.
+    pub metadata: String,
+    pub at: Timestamp,
+}
+
+/// What of a group's membership lasts. The group's machine writes it and reads it after a restart; nobody else looks in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub kind: GroupKind,
+    /// When it was last changed.
+    pub at: Timestamp,
+    pub head: Bytes,
+    pub members: BTreeMap<String, Bytes>,
+}
+
+/// By which protocol a group's members agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupKind {
+    /// JoinGroup, SyncGroup, Heartbeat.
+    Classic,
+    /// ConsumerGroupHeartbeat (KIP-848).
+    Consumer,
+}
+
+/// Why a subscription does not take what it was given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubscriptionError {
+    #[error("there are {SUBSCRIPTIONS_MAX} consumer groups, and that is the most; delete some that are not needed")]
+    TooManySubscriptions,
+    #[error(
+        "consumer groups hold {total} positions, and {POSITIONS_TOTAL_MAX} is the most; delete groups or offsets that are not needed"
+    )]
+    TooManyPositions { total: u64 },
+}
+
+impl State {
+    /// The subscription of that name.
+    pub fn subscription(&self, group: &str) -> Option<&Subscription> {
+        self.subscriptions.get(group)
+    }
+
+    /// All subscriptions by name.
+    pub fn subscriptions(&self) -> impl ExactSizeIterator<Item = (&str, &Subscription)> {
+        self.subscriptions.iter().map(|(group, subscription)| (group.as_str(), subscription))
+    }
+
+    /// Positions of all subscriptions together.
+    pub fn num_positions(&self) -> u64 {
+        self.num_positions
+    }
+
+    /// Decides that a group reads on at these positions, all at once.
+    pub fn decide_move_positions(
+        &self,
+        group: &str,
+        positions: Vec<MovedPosition>,
+        now: Timestamp,
+    ) -> Result<Decision<()>, SubscriptionError> {
+        if positions.is_empty() {
+            return Ok(Decision::nothing(()));
+        }
+        self.check_room_for(group)?;
+        let total = self.num_positions;
+        if total + positions.len() as u64 > POSITIONS_TOTAL_MAX {
+            let known = |moved: &MovedPosition| {
+                self.subscription(group).is_some_and(|s| s.position(&moved.topic, moved.partition).is_some())
+            };
+            let num_new = positions.iter().filter(|moved| !known(moved)).count() as u64;
+            if num_new > 0 && total + num_new > POSITIONS_TOTAL_MAX {
+                return Err(SubscriptionError::TooManyPositions { total });
+            }
+        }
+        Ok(Decision::one(Entry::PositionsMoved(PositionsMoved { group: group.to_owned(), at: now, positions }), ()))
+    }
+
+    /// Decides that a group has no position any more on these partitions; the outcome is how many it had.
+    pub fn decide_forget_positions(&self, group: &str, positions: Vec<(String, PartitionId)>) -> Decision<usize> {
+        let Some(subscription) = self.subscription(group) else { return Decision::nothing(0) };
+        let mut positions = positions;
+        positions.retain(|(topic, partition)| subscription.position(topic, *partition).is_some());
+        match positions.len() {
+            0 => Decision::nothing(0),
+            num => Decision::one(Entry::PositionsForgotten { group: group.to_owned(), positions }, num),
+        }
+    }
+
+    /// Decides that this of a group's membership lasts.
+    pub fn decide_keep_group(&self, kept: GroupKept) -> Result<Decision<()>, SubscriptionError> {
+        self.check_room_for(&kept.group)?;
+        Ok(Decision::one(Entry::GroupKept(kept), ()))
+    }
+
+    /// Decides that a group is gone with all its positions; the outcome says whether there was one.
+    pub fn decide_delete_group(&self, group: &str) -> Decision<bool> {
+        match self.subscription(group) {
+            Some(_) => Decision::one(Entry::GroupDeleted { group: group.to_owned() }, true),
+            None => Decision::nothing(false),
+        }
+    }
+
+    fn check_room_for(&self, group: &str) -> Result<(), SubscriptionError> {
+        match self.subscriptions.len() >= SUBSCRIPTIONS_MAX && self.subscription(group).is_none() {
+            true => Err(SubscriptionError::TooManySubscriptions),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Subscription {
+    /// Where the group reads on in that partition.
+    pub fn position(&self, topic: &str, partition: PartitionId) -> Option<&Position> {
+        self.positions.get(topic)?.get(&partition)
+    }
+
+    /// All positions, by topic and partition.
+    pub fn positions(&self) -> impl Iterator<Item = (&str, PartitionId, &Position)> {
+        let of_topic = |(topic, positions)| {
+            let topic: &String = topic;
+            let positions: &BTreeMap<PartitionId, Position> = positions;
+            positions.iter().map(|(partition, position)| (topic.as_str(), *partition, position))
+        };
+        self.positions.iter().flat_map(of_topic)
+    }
+
+    /// What the group's machine keeps.
+    pub fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref()
+    }
+
+    pub(super) fn move_to(&mut self, at: Timestamp, moved: &MovedPosition) {
+        let MovedPosition { offset, leader_epoch, ref metadata, .. } = *moved;
+        self.put(&moved.topic, moved.partition, Position { offset, leader_epoch, metadata: metadata.clone(), at });
+    }
+
+    pub(super) fn put(&mut self, topic: &str, partition: PartitionId, position: Position) {
+        let before = match self.positions.get_mut(topic) {
+            Some(positions) => positions.insert(partition, position),
+            None => self.positions.entry(topic.to_owned()).or_default().insert(partition, position),
+        };
+        self.num_positions += u64::from(before.is_none());
+    }
+
+    pub(super) fn forget(&mut self, topic: &str, partition: PartitionId) {
+        if let Some(positions) = self.positions.get_mut(topic) {
+            self.num_positions -= u64::from(positions.remove(&partition).is_some());
+            if positions.is_empty() {
+                self.positions.remove(topic);
+            }
+        }
+    }
+
+    /// Forgets the positions on a feed and on all views of it.
+    pub(super) fn forget_feed(&mut self, feed: &str) {
+        self.positions.retain(|topic, _| feed_of_topic(topic) != feed);
+        self.num_positions = self.positions.values().map(|positions| positions.len() as u64).sum();
+    }
+
+    pub(super) fn keep(&mut self, kept: &GroupKept) {
+        let GroupKept { kind, at, ref head, .. } = *kept;
+        let members = self.kept.take().filter(|before| before.kind == kind).map(|before| before.members);
+        let mut members = members.unwrap_or_default();
+        for (id, row) in &kept.members {
+            match row {
+                Some(row) => drop(members.insert(id.clone(), row.clone())),
+                None => drop(members.remove(id)),
+            }
+        }
+        self.kept = Some(Kept { kind, at, head: head.clone(), members });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.positions.is_empty() && self.kept.is_none()
+    }
+}

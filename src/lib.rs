@@ -51,7 +51,9 @@
 //! - A frame's buffer is made for all of it, and in an allocator that keeps memory: growing it copied each large request
 //!   twice, and glibc gave the pages back to the system each time.
 //! - Seals and deadlines go by a steady clock that starts at the wall's time: seal times never go back, and a bounded
-//!   time range is closed by a journaled floor before it is first answered (see `view`).
+//!   time range is closed by a journaled floor before it is first answered (see `view`). A wall clock that is set is
+//!   followed at half the speed of time: a machine whose clock was wrong at the start comes right without a restart, and no
+//!   jump makes deadlines come at once.
 //! - Requests that arrive together on a connection go to the disk in one write: the connection decides on all of them and
 //!   then starts the flush.
 //! - Fetch and ListOffsets answer NOT_LEADER_OR_FOLLOWER where Metadata says LEADER_NOT_AVAILABLE: the Java consumer stops

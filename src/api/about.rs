@@ -19,7 +19,7 @@ pub struct About {
     pub version: String,
     /// Wall time, ms since 1970 UTC.
     pub wall_ms: i64,
-    /// The time that seals go by: the wall's at the start of the broker, and steady since.
+    /// The time that seals go by: the wall's at the start of the broker, steady since, and after it when it is set.
     pub steady_ms: i64,
 }
 

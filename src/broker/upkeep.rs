@@ -26,7 +26,7 @@ async fn keep_sealing(broker: &Broker) {
     while !broker.is_stopping() {
         tokio::select! {
             () = until_due(broker) => {}
-            _ = tick.tick() => {}
+            _ = tick.tick() => broker.clock.follow_wall(),
         }
         broker.seal_what_is_due();
     }

@@ -73,8 +73,11 @@ pub trait DiskFile: Send + Sync {
 pub trait Clock: Send + Sync + 'static {
     /// Wall time, ms since 1970 UTC. May step in either direction.
     fn wall_ms(&self) -> i64;
-    /// Never goes back, starts near the wall time, runs at the pace of the monotonic clock.
+    /// Never goes back, starts at the wall time, and runs at the pace of the monotonic clock; see [`Clock::follow_wall`].
     fn steady_ms(&self) -> i64;
+    /// From now on the steady clock makes up what it differs from the wall's, at half the speed of time. Asked for now and
+    /// then by whoever keeps the clock running for long.
+    fn follow_wall(&self) {}
     /// Time since some fixed point, monotonic.
     fn elapsed(&self) -> Duration;
 }

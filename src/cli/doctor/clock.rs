@@ -52,7 +52,7 @@ fn difference(ahead_ms: i64, unsure_ms: i64) -> Finding {
     }
 }
 
-/// Seal times go by a steady clock; a wall clock that was set since parts from it.
+/// Seal times go by a steady clock, which follows a wall clock that was set at half the speed of time.
 fn moved(told: &Told) -> Option<Finding> {
     let moved_ms = told.about.wall_ms - told.about.steady_ms;
     (moved_ms.abs() > SMALL_MS).then(|| {
@@ -60,10 +60,10 @@ fn moved(told: &Told) -> Option<Finding> {
         Finding::warning(
             CHECK,
             format!(
-                "the broker's clock was set {direction} by {} since its start; its seals go on as before",
+                "the broker's clock was set {direction}; seal times are {} away from it and follow it",
                 age(moved_ms.abs())
             ),
-            "start the broker again when it suits: seal times then go by the new time, and never back",
+            "nothing: it is made up in twice that time; a start of the broker makes it up at once",
         )
     })
 }
@@ -92,6 +92,9 @@ mod tests {
         };
         assert_eq!(check(Some(&told(100_000))).len(), 1);
         let found = check(Some(&told(160_000))).pop().unwrap();
-        assert!(found.finding.starts_with("the broker's clock was set back by 1 min 0 s since its start"), "{found:?}");
+        assert!(
+            found.finding.starts_with("the broker's clock was set back; seal times are 1 min 0 s away"),
+            "{found:?}"
+        );
     }
 }

@@ -10,6 +10,7 @@ mod command;
 mod contest;
 mod crowds;
 mod feeds;
+mod groups;
 mod lives;
 mod load;
 mod memory;
@@ -30,6 +31,7 @@ fn main() -> Result<(), Fault> {
     match &options.command {
         Some(options::Command::Lives { topics, megabytes }) => lives::run(&options, *topics, *megabytes),
         Some(options::Command::Feeds { commits, feeds }) => feeds::run(&options, *commits, *feeds),
+        Some(options::Command::Groups) => groups::run(&options),
         Some(options::Command::Crowds { idle }) => crowds::run(&options, *idle),
         Some(command) => command::run(command),
         None => {

@@ -135,6 +135,8 @@ pub enum Command {
         #[arg(long, default_value_t = 10_000)]
         feeds: usize,
     },
+    /// Consumer groups: committing positions, joining, and groups that do nothing.
+    Groups,
     /// Many connections, good and bad ones: the broker's memory, and how a good client fares beside them.
     Crowds {
         /// Idle connections.

@@ -17,6 +17,7 @@ pub struct Broker {
     pub pid: u32,
     stopper: Stopper,
     folder: tempfile::TempDir,
+    settings: &'static [&'static str],
 }
 
 enum Stopper {
@@ -27,12 +28,21 @@ enum Stopper {
 impl Broker {
     /// Starts it and waits until it answers.
     pub fn start(contestant: Contestant, options: &Options) -> Result<Broker, Fault> {
+        Broker::start_with(contestant, options, &[])
+    }
+
+    /// The same with these settings, `name=value`.
+    pub fn start_with(
+        contestant: Contestant,
+        options: &Options,
+        settings: &'static [&'static str],
+    ) -> Result<Broker, Fault> {
         std::fs::create_dir_all(&options.data)?;
         let folder = tempfile::Builder::new().prefix("compare-").tempdir_in(&options.data)?;
         let port = free_port()?;
-        let stopper = start(contestant, options, folder.path(), port)?;
+        let stopper = start(contestant, options, folder.path(), port, settings)?;
         let pid = stopper.pid();
-        let broker = Broker { address: format!("127.0.0.1:{port}"), pid, stopper, folder };
+        let broker = Broker { address: format!("127.0.0.1:{port}"), pid, stopper, folder, settings };
         match load::ready(&broker.address) {
             Ok(_) => Ok(broker),
             Err(fault) => Err(format!("{}: {fault}\n{}", contestant.name(), log(broker.folder.path())).into()),
@@ -45,7 +55,7 @@ impl Broker {
         self.stopper.end(how)?;
         let begin = Instant::now();
         let port = self.address.rsplit(':').next().unwrap_or_default().parse()?;
-        self.stopper = start(contestant, options, self.folder.path(), port)?;
+        self.stopper = start(contestant, options, self.folder.path(), port, self.settings)?;
         self.pid = self.stopper.pid();
         load::ready(&self.address)?;
         Ok(begin.elapsed())
@@ -83,17 +93,28 @@ impl Stopper {
     }
 }
 
-fn start(contestant: Contestant, options: &Options, folder: &Path, port: u16) -> Result<Stopper, Fault> {
-    Ok(match contestant {
-        Contestant::Kafka => Stopper::Kafka(kafka::Server::start(&options.kafka, folder, port, &[])?),
-        Contestant::KafkaFlush => {
-            Stopper::Kafka(kafka::Server::start(&options.kafka, folder, port, &["log.flush.interval.messages=1"])?)
-        }
-        Contestant::Os => Stopper::StreamStack(streamstack::Server::start(&options.streamstack, folder, port, "os")?),
-        Contestant::Fsync => {
-            Stopper::StreamStack(streamstack::Server::start(&options.streamstack, folder, port, "fsync")?)
-        }
-    })
+fn start(
+    contestant: Contestant,
+    options: &Options,
+    folder: &Path,
+    port: u16,
+    settings: &[&str],
+) -> Result<Stopper, Fault> {
+    let kafka = |own: &[&str]| {
+        let settings: Vec<&str> = own.iter().chain(settings).copied().collect();
+        kafka::Server::start(&options.kafka, folder, port, &settings).map(Stopper::Kafka)
+    };
+    let streamstack = |durability: &str| {
+        let durability = format!("streamstack.durability={durability}");
+        let settings: Vec<&str> = [durability.as_str()].iter().chain(settings).copied().collect();
+        streamstack::Server::start(&options.streamstack, folder, port, &settings).map(Stopper::StreamStack)
+    };
+    match contestant {
+        Contestant::Kafka => kafka(&[]),
+        Contestant::KafkaFlush => kafka(&["log.flush.interval.messages=1"]),
+        Contestant::Os => streamstack("os"),
+        Contestant::Fsync => streamstack("fsync"),
+    }
 }
 
 /// A port that was free a moment ago, with the next one free too (Kafka's controller takes it).

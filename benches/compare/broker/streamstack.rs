@@ -16,7 +16,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn start(program: &Path, folder: &Path, port: u16, durability: &str) -> Result<Server, Fault> {
+    pub fn start(program: &Path, folder: &Path, port: u16, settings: &[&str]) -> Result<Server, Fault> {
         let log = File::create(folder.join(LOG_NAME))?;
         let child = Command::new(program)
             // What the environment configures would be measured too; the scripts of Kafka have variables of that kind.
@@ -24,7 +24,7 @@ impl Server {
             .arg("serve")
             .args(["--override", &format!("listeners=PLAINTEXT://127.0.0.1:{port}")])
             .args(["--override", &format!("log.dirs={}", data_folder(folder).display())])
-            .args(["--override", &format!("streamstack.durability={durability}")])
+            .args(settings.iter().flat_map(|setting| ["--override", setting]))
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)

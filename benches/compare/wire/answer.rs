@@ -75,12 +75,20 @@ pub fn fetched<'a>(answer: &'a [u8], topic: &str) -> Result<Fetched<'a>, Fault> 
     Ok(Fetched { code, batches })
 }
 
-fn i16_at(bytes: &[u8], at: usize) -> Result<i16, Fault> {
+pub(super) fn i16_at(bytes: &[u8], at: usize) -> Result<i16, Fault> {
     Ok(i16::from_be_bytes(array_at(bytes, at)?))
 }
 
-fn i32_at(bytes: &[u8], at: usize) -> Result<i32, Fault> {
+pub(super) fn i32_at(bytes: &[u8], at: usize) -> Result<i32, Fault> {
     Ok(i32::from_be_bytes(array_at(bytes, at)?))
+}
+
+/// The string at `at`, which moves behind it.
+pub(super) fn string_at(bytes: &[u8], at: &mut usize) -> Result<String, Fault> {
+    let length = i16_at(bytes, *at)?.max(0) as usize;
+    let string = bytes.get(*at + 2..*at + 2 + length).ok_or("an answer ends too early")?;
+    *at += 2 + length;
+    Ok(String::from_utf8(string.to_vec())?)
 }
 
 fn i64_at(bytes: &[u8], at: usize) -> Result<i64, Fault> {

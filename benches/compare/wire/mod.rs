@@ -4,11 +4,16 @@ mod answer;
 mod batch;
 mod buffer;
 mod connection;
+mod group;
 mod request;
 
 pub use answer::{created, fetched, listed, names_a_broker, produced};
 pub use batch::batch;
 pub use connection::Connection;
+pub use group::{
+    Joined, Membership, code, committed, find_coordinator, found_coordinator, heartbeat, join_group, joined,
+    offset_commit, sync_group, synced,
+};
 pub use request::{create_topics, fetch, list_end, metadata, produce};
 
 use crate::Fault;

@@ -46,7 +46,7 @@ pub fn list_end(topic: &str) -> Vec<u8> {
     })
 }
 
-fn request(key: i16, version: i16, body: impl FnOnce(&mut Buffer)) -> Vec<u8> {
+pub(super) fn request(key: i16, version: i16, body: impl FnOnce(&mut Buffer)) -> Vec<u8> {
     let mut buffer = Buffer::default();
     buffer.i32(0).i16(key).i16(version).i32(0).string("compare");
     body(&mut buffer);

@@ -2,10 +2,13 @@
 
 mod core;
 mod durable;
+mod expiry;
 mod feeds;
 mod flush;
 mod groups;
 mod handles;
+mod held;
+mod positions;
 mod publish;
 mod retention;
 mod settings;
@@ -29,6 +32,7 @@ pub use self::feeds::{CreateFeed, CreatedFeed};
 use self::flush::Flush;
 pub use self::groups::{CommitError, Committer};
 pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
+pub use self::positions::PositionsError;
 use self::publish::Publisher;
 pub use self::settings::{Dynamic, LiveSettings};
 pub use self::survey::ProducerSeen;

@@ -77,6 +77,11 @@ pub const TABLE: &[ServerRow] = &[
     fixed("auto.create.topics.enable", Boolean, "true", Any, Works, "Whether a topic is created when a client first asks for it."),
     fixed("delete.topic.enable", Boolean, "true", Any, Works, "Whether topics may be deleted."),
     fixed("producer.id.expiration.ms", Int, "86400000", AtLeast(1), Works, "Idle time after which an idempotent producer's last batches are forgotten."),
+    // Positions of consumer groups.
+    fixed("offset.metadata.max.bytes", Int, "4096", Any, Works, "Longest metadata of a group's position, in characters."),
+    fixed("offsets.retention.minutes", Int, "10080", AtLeast(1), Works,
+        "Time after which positions are forgotten: those of a group without members, counted from when it lost the last one, and those in topics that no member subscribes to any more, counted from the commit."),
+    fixed("offsets.retention.check.interval.ms", Long, "600000", AtLeast(1), Works, "How often it is looked at which positions are to be forgotten."),
     // Ours.
     fixed("streamstack.durability", Text, "fsync", OneOf(&["fsync", "os"]), Works,
         "fsync: an acknowledged record survives power loss; os: it survives a crash of the process only, as with Kafka's default."),

@@ -50,6 +50,9 @@ pub struct Settings {
     pub described_partitions_max: usize,
     pub producer_id_expiration_ms: i64,
     pub retention_check_interval: Duration,
+    pub offset_metadata_max: usize,
+    pub offsets_retention: Duration,
+    pub offsets_check_interval: Duration,
     pub durability: Durability,
     pub disk_free_bytes_min: u64,
     pub journal_file_bytes: u64,
@@ -91,6 +94,10 @@ impl Settings {
             described_partitions_max: get.number("max.request.partition.size.limit"),
             producer_id_expiration_ms: get.number("producer.id.expiration.ms"),
             retention_check_interval: Duration::from_millis(get.number("log.retention.check.interval.ms")),
+            // Kafka takes negative ones, which then hold for every text that is not empty.
+            offset_metadata_max: get.positive("offset.metadata.max.bytes").unwrap_or(0),
+            offsets_retention: Duration::from_secs(60 * get.number::<u64>("offsets.retention.minutes")),
+            offsets_check_interval: Duration::from_millis(get.number("offsets.retention.check.interval.ms")),
             durability: match config.value("streamstack.durability") {
                 Some("os") => Durability::Os,
                 _ => Durability::Fsync,

@@ -5,12 +5,12 @@
 use kafka_protocol::ResponseError;
 
 use crate::batch::BatchError;
-use crate::broker::{DeleteError, ResolveError};
+use crate::broker::{CommitError, DeleteError, PositionsError, ResolveError};
 use crate::config::server::ServerValueError;
 use crate::config::{AlterError, OverrideError};
 use crate::model::{
     AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError,
-    SequenceError, TrimError,
+    SequenceError, SubscriptionError, TrimError,
 };
 use crate::view::{ViewError, ViewReadError};
 
@@ -114,6 +114,22 @@ pub fn of_trim(error: &DeleteError) -> ResponseError {
         // Asked again when the seal is durable; a client does not get to see it.
         DeleteError::Trim(TrimError::Behind) => ResponseError::RequestTimedOut,
         DeleteError::File(_) | DeleteError::Failed(_) => ResponseError::KafkaStorageError,
+    }
+}
+
+pub fn of_commit(error: &CommitError) -> ResponseError {
+    match error {
+        CommitError::UnknownMember { .. } => ResponseError::UnknownMemberId,
+        CommitError::Subscription(
+            SubscriptionError::TooManySubscriptions | SubscriptionError::TooManyPositions { .. },
+        ) => ResponseError::PolicyViolation,
+    }
+}
+
+pub fn of_positions(error: &PositionsError) -> ResponseError {
+    match error {
+        PositionsError::UnknownGroup { .. } => ResponseError::GroupIdNotFound,
+        PositionsError::NoName => ResponseError::InvalidGroupId,
     }
 }
 

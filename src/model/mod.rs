@@ -14,9 +14,9 @@ mod check;
 pub mod codec;
 mod decision;
 pub mod entry;
-mod expiry;
 mod feed;
 mod feeds;
+pub mod group;
 mod history;
 pub mod ids;
 mod name;
@@ -37,7 +37,6 @@ pub use entry::{
     Appended, Entry, FeedCreated, GroupKept, MovedPosition, PartitionStart, PositionsMoved, SealProducer, SealReason,
     Sealed, StreamSealed, Trimmed,
 };
-pub use expiry::Readers;
 pub use feed::{EventLog, Feed, HistoryStart, Partition, Segment};
 pub use feeds::{
     AddPartitionsError, ConfigureError, CreateFeedError, DeleteFeedError, FEEDS_MAX, PARTITIONS_MAX,

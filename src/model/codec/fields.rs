@@ -10,33 +10,33 @@ use super::super::ids::{CommitNumber, Timestamp};
 use super::CodecError;
 
 /// Takes fields from bytes, and knows at which byte it is.
-pub(super) struct Reader {
+pub(in crate::model) struct Reader {
     bytes: Bytes,
     end: usize,
 }
 
 impl Reader {
-    pub(super) fn new(bytes: Bytes) -> Reader {
+    pub(in crate::model) fn new(bytes: Bytes) -> Reader {
         Reader { end: bytes.len(), bytes }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::model) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
     /// The byte that comes next.
-    pub(super) fn at(&self) -> usize {
+    pub(in crate::model) fn at(&self) -> usize {
         self.end - self.bytes.len()
     }
 
     /// A reader of the next `len` bytes alone.
-    pub(super) fn part(&mut self, len: usize, what: &'static str) -> Result<Reader, CodecError> {
+    pub(in crate::model) fn part(&mut self, len: usize, what: &'static str) -> Result<Reader, CodecError> {
         let start = self.at();
         let bytes = self.bytes(len, what)?;
         Ok(Reader { end: start + bytes.len(), bytes })
     }
 
-    pub(super) fn bytes(&mut self, len: usize, what: &'static str) -> Result<Bytes, CodecError> {
+    pub(in crate::model) fn bytes(&mut self, len: usize, what: &'static str) -> Result<Bytes, CodecError> {
         if len > self.bytes.len() {
             return Err(CodecError::Short { at: self.at(), what });
         }
@@ -44,17 +44,17 @@ impl Reader {
     }
 
     /// Bytes with their length before them, copied: they are kept, and would keep all that they stand in.
-    pub(super) fn own_bytes(&mut self, what: &'static str) -> Result<Bytes, CodecError> {
+    pub(in crate::model) fn own_bytes(&mut self, what: &'static str) -> Result<Bytes, CodecError> {
         let len = self.u32(what)? as usize;
         Ok(Bytes::copy_from_slice(&self.bytes(len, what)?))
     }
 
-    pub(super) fn rest(&mut self) -> Bytes {
+    pub(in crate::model) fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.bytes)
     }
 
     /// Nothing may be left.
-    pub(super) fn finish(self) -> Result<(), CodecError> {
+    pub(in crate::model) fn finish(self) -> Result<(), CodecError> {
         match self.bytes.len() {
             0 => Ok(()),
             left => Err(CodecError::Excess { at: self.at(), left }),
@@ -69,35 +69,35 @@ impl Reader {
         }
     }
 
-    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, CodecError> {
+    pub(in crate::model) fn u8(&mut self, what: &'static str) -> Result<u8, CodecError> {
         Ok(u8::from_be_bytes(self.array(what)?))
     }
 
-    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, CodecError> {
+    pub(in crate::model) fn u32(&mut self, what: &'static str) -> Result<u32, CodecError> {
         Ok(u32::from_be_bytes(self.array(what)?))
     }
 
-    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, CodecError> {
+    pub(in crate::model) fn u64(&mut self, what: &'static str) -> Result<u64, CodecError> {
         Ok(u64::from_be_bytes(self.array(what)?))
     }
 
-    pub(super) fn i16(&mut self, what: &'static str) -> Result<i16, CodecError> {
+    pub(in crate::model) fn i16(&mut self, what: &'static str) -> Result<i16, CodecError> {
         Ok(i16::from_be_bytes(self.array(what)?))
     }
 
-    pub(super) fn i32(&mut self, what: &'static str) -> Result<i32, CodecError> {
+    pub(in crate::model) fn i32(&mut self, what: &'static str) -> Result<i32, CodecError> {
         Ok(i32::from_be_bytes(self.array(what)?))
     }
 
-    pub(super) fn i64(&mut self, what: &'static str) -> Result<i64, CodecError> {
+    pub(in crate::model) fn i64(&mut self, what: &'static str) -> Result<i64, CodecError> {
         Ok(i64::from_be_bytes(self.array(what)?))
     }
 
-    pub(super) fn uuid(&mut self, what: &'static str) -> Result<Uuid, CodecError> {
+    pub(in crate::model) fn uuid(&mut self, what: &'static str) -> Result<Uuid, CodecError> {
         Ok(Uuid::from_bytes(self.array(what)?))
     }
 
-    pub(super) fn bool(&mut self, what: &'static str) -> Result<bool, CodecError> {
+    pub(in crate::model) fn bool(&mut self, what: &'static str) -> Result<bool, CodecError> {
         let at = self.at();
         match self.u8(what)? {
             0 => Ok(false),
@@ -106,14 +106,14 @@ impl Reader {
         }
     }
 
-    pub(super) fn text(&mut self, what: &'static str) -> Result<String, CodecError> {
+    pub(in crate::model) fn text(&mut self, what: &'static str) -> Result<String, CodecError> {
         let len = self.u32(what)? as usize;
         let at = self.at();
         let bytes = self.bytes(len, what)?;
         String::from_utf8(bytes.into()).map_err(|_| CodecError::Text { at, what })
     }
 
-    pub(super) fn option<T>(
+    pub(in crate::model) fn option<T>(
         &mut self,
         what: &'static str,
         take: impl FnOnce(&mut Reader, &'static str) -> Result<T, CodecError>,
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     /// As many as a count before them says. Room is not made beforehand, for the count may lie.
-    pub(super) fn list<C: Extend<T> + Default, T>(
+    pub(in crate::model) fn list<C: Extend<T> + Default, T>(
         &mut self,
         what: &'static str,
         take: impl Fn(&mut Reader) -> Result<T, CodecError>,
@@ -135,28 +135,28 @@ impl Reader {
         Ok(list)
     }
 
-    pub(super) fn map(&mut self, what: &'static str) -> Result<BTreeMap<String, String>, CodecError> {
+    pub(in crate::model) fn map(&mut self, what: &'static str) -> Result<BTreeMap<String, String>, CodecError> {
         self.list(what, |reader| Ok((reader.text(what)?, reader.text(what)?)))
     }
 }
 
-pub(super) fn put_bytes(out: &mut impl BufMut, bytes: &[u8]) {
+pub(in crate::model) fn put_bytes(out: &mut impl BufMut, bytes: &[u8]) {
     put_count(out, bytes.len());
     out.put_slice(bytes);
 }
 
-pub(super) fn put_text(out: &mut impl BufMut, text: &str) {
+pub(in crate::model) fn put_text(out: &mut impl BufMut, text: &str) {
     put_bytes(out, text.as_bytes());
 }
 
-pub(super) fn put_option<B: BufMut, T>(out: &mut B, value: Option<T>, put: impl FnOnce(&mut B, T)) {
+pub(in crate::model) fn put_option<B: BufMut, T>(out: &mut B, value: Option<T>, put: impl FnOnce(&mut B, T)) {
     out.put_u8(value.is_some().into());
     if let Some(value) = value {
         put(out, value);
     }
 }
 
-pub(super) fn put_map(out: &mut impl BufMut, map: &BTreeMap<String, String>) {
+pub(in crate::model) fn put_map(out: &mut impl BufMut, map: &BTreeMap<String, String>) {
     put_count(out, map.len());
     for (name, value) in map {
         put_text(out, name);
@@ -164,11 +164,11 @@ pub(super) fn put_map(out: &mut impl BufMut, map: &BTreeMap<String, String>) {
     }
 }
 
-pub(super) fn put_count(out: &mut impl BufMut, count: usize) {
+pub(in crate::model) fn put_count(out: &mut impl BufMut, count: usize) {
     out.put_u32(u32::try_from(count).expect("what is counted here is bounded far below 2^32"));
 }
 
-pub(super) fn put_history(out: &mut impl BufMut, start: &HistoryStart) {
+pub(in crate::model) fn put_history(out: &mut impl BufMut, start: &HistoryStart) {
     out.put_i64(start.commit.0);
     out.put_i64(start.manifest.0);
     out.put_i64(start.manifest_sealed.0);
@@ -176,7 +176,7 @@ pub(super) fn put_history(out: &mut impl BufMut, start: &HistoryStart) {
     out.put_i64(start.whole.0);
 }
 
-pub(super) fn read_history(r: &mut Reader) -> Result<HistoryStart, CodecError> {
+pub(in crate::model) fn read_history(r: &mut Reader) -> Result<HistoryStart, CodecError> {
     Ok(HistoryStart {
         commit: CommitNumber(r.i64("a commit")?),
         manifest: CommitNumber(r.i64("a commit")?),

@@ -12,7 +12,7 @@
 
 mod apart;
 mod entry;
-mod fields;
+pub(super) mod fields;
 mod state;
 mod subscription;
 

@@ -2,7 +2,6 @@
 
 mod append;
 mod encoding;
-mod expiry;
 mod feeds;
 mod files;
 mod golden;

@@ -1,0 +1,11 @@
+//! Who asks for a group's positions to be moved.
+
+/// A member in a generation (or member epoch), or nobody in particular.
+#[derive(Clone, Copy, Debug)]
+pub struct Committer<'a> {
+    /// Empty: a client that is not a member, such as an operator's tool.
+    pub member: &'a str,
+    pub instance: Option<&'a str>,
+    /// -1 without membership.
+    pub generation: i32,
+}

@@ -1,0 +1,96 @@
+//! One group, of either kind.
+
+use super::classic::{ClassicGroup, ClassicSettings};
+use super::{Committer, Description, Effect, GroupError, Input, Summary};
+use crate::model::codec::CodecError;
+use crate::model::{GroupKind, Kept, Timestamp};
+
+/// What a broker's configuration says of groups.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupSettings {
+    pub classic: ClassicSettings,
+}
+
+/// A group's machine.
+#[derive(Debug)]
+pub enum Group {
+    Classic(ClassicGroup),
+}
+
+impl Group {
+    /// A group that nobody has joined.
+    pub fn new(settings: &GroupSettings) -> Group {
+        Group::Classic(ClassicGroup::new(settings.classic))
+    }
+
+    /// The group as it was kept. All sessions start now.
+    pub fn restore(kept: &Kept, settings: &GroupSettings, now: Timestamp) -> Result<Group, CodecError> {
+        match kept.kind {
+            GroupKind::Classic => {
+                let (head, members) = (&kept.head, &kept.members);
+                Ok(Group::Classic(ClassicGroup::restore(settings.classic, head, members, now)?))
+            }
+            // No version that is out writes these.
+            GroupKind::Consumer => Err(CodecError::Value { at: 0, what: "a kind of group", found: 2 }),
+        }
+    }
+
+    pub fn kind(&self) -> GroupKind {
+        match self {
+            Group::Classic(_) => GroupKind::Classic,
+        }
+    }
+
+    /// Takes what comes. Each ticket is answered once, now or by a later effect, unless it is gone before.
+    pub fn handle(&mut self, input: Input, now: Timestamp, effects: &mut Vec<Effect>) {
+        match self {
+            Group::Classic(group) => group.handle(input, now, effects),
+        }
+    }
+
+    /// When the group wants [`Input::Due`]; it may turn out to be too early.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match self {
+            Group::Classic(group) => group.deadline(),
+        }
+    }
+
+    /// Whether the group's positions may be moved by this one. For a member it is a sign of life.
+    pub fn admit(&mut self, committer: Committer<'_>, now: Timestamp) -> Result<(), GroupError> {
+        match self {
+            Group::Classic(group) => group.admit(committer, now),
+        }
+    }
+
+    /// True when it has no members.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Group::Classic(group) => group.is_empty(),
+        }
+    }
+
+    /// True when it holds nothing that is not kept.
+    pub fn is_at_rest(&self) -> bool {
+        match self {
+            Group::Classic(group) => group.is_at_rest(),
+        }
+    }
+
+    pub fn num_members(&self) -> usize {
+        match self {
+            Group::Classic(group) => group.num_members(),
+        }
+    }
+
+    pub fn summary(&self) -> Summary {
+        match self {
+            Group::Classic(group) => group.summary(),
+        }
+    }
+
+    pub fn describe(&self) -> Description {
+        match self {
+            Group::Classic(group) => group.describe(),
+        }
+    }
+}

@@ -222,6 +222,14 @@ metrics! {
     journal_bytes: Gauge = "streamstack_journal_bytes",
     /// Bytes that may still be written to the data folder's disk.
     disk_free_bytes: Gauge = "streamstack_disk_free_bytes",
+    /// Consumer groups that have members, or are about to.
+    groups: Gauge = "streamstack_groups",
+    /// Members of all consumer groups.
+    group_members: Gauge = "streamstack_group_members",
+    /// Requests to consumer groups that wait for other members.
+    group_requests_waiting: Gauge = "streamstack_group_requests_waiting",
+    /// Rebalances of consumer groups that were begun.
+    group_rebalances: Counter = "streamstack_group_rebalances_total",
     /// Feeds that exist.
     feeds: Gauge = "streamstack_feeds",
 }

@@ -5,7 +5,6 @@ mod cluster;
 mod configs;
 mod offsets;
 mod operator;
-mod positions;
 mod records;
 mod security;
 mod table;

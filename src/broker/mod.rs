@@ -2,13 +2,10 @@
 
 mod core;
 mod durable;
-mod expiry;
 mod feeds;
 mod flush;
 mod groups;
 mod handles;
-mod held;
-mod positions;
 mod publish;
 mod retention;
 mod settings;
@@ -30,9 +27,9 @@ pub use self::core::Gated;
 use self::durable::Durable;
 pub use self::feeds::{CreateFeed, CreatedFeed};
 use self::flush::Flush;
-pub use self::groups::{CommitError, Committer};
+use self::groups::Groups;
+pub use self::groups::{Asked, CommitError, ListedGroup, UnreadableGroup};
 pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
-pub use self::positions::PositionsError;
 use self::publish::Publisher;
 pub use self::settings::{Dynamic, LiveSettings};
 pub use self::survey::ProducerSeen;
@@ -59,6 +56,7 @@ pub struct Broker {
     catalog: Arc<Catalog>,
     clock: Arc<dyn Clock>,
     view_ids: ViewIds,
+    groups: Groups,
     deadline_changed: Notify,
     space_left: AtomicBool,
     /// Free bytes above the floor when the disk was last looked at, and the bytes written until then.
@@ -81,6 +79,7 @@ struct Threads {
     flusher: Option<std::thread::JoinHandle<()>>,
     upkeep: Option<tokio::task::JoinHandle<()>>,
     retention: Option<tokio::task::JoinHandle<()>>,
+    groups: Option<tokio::task::JoinHandle<()>>,
 }
 
 /// Bytes that may wait for the disk, unless `queued.max.request.bytes` says otherwise.
@@ -94,6 +93,8 @@ const JOURNAL_PER_STATE: u64 = 16;
 pub enum BrokerError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Group(#[from] UnreadableGroup),
     #[error("cannot start the flusher thread: {0}")]
     Thread(std::io::Error),
     #[error("the journal could not be written: {0}")]
@@ -117,6 +118,7 @@ impl Broker {
         let publisher = Arc::new(Publisher::new(catalog.clone(), store.clone(), settings.clone(), floor));
         let durable = Arc::new(Durable::starting_at(opened.lsn));
         let core = Arc::new(Core::new(opened.state, opened.lsn));
+        let groups = Groups::restore(&core, settings.typed(), Timestamp(clock.steady_ms()))?;
         let flush = Arc::new(Flush::new(
             core.clone(),
             store.clone(),
@@ -136,6 +138,7 @@ impl Broker {
             catalog,
             clock,
             view_ids: ViewIds::default(),
+            groups,
             deadline_changed: Notify::new(),
             space_left: AtomicBool::new(true),
             spare_space: AtomicU64::new(u64::MAX),
@@ -158,11 +161,13 @@ impl Broker {
         let flusher = std::thread::Builder::new().name("flusher".into()).spawn(move || flush.run());
         let upkeep = tokio::spawn(upkeep::run(self.clone()));
         let retention = tokio::spawn(upkeep::retain(self.clone()));
+        let groups = tokio::spawn(groups::run(self.clone()));
         let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
         *threads = Threads {
             flusher: Some(flusher.map_err(BrokerError::Thread)?),
             upkeep: Some(upkeep),
             retention: Some(retention),
+            groups: Some(groups),
         };
         Ok(())
     }
@@ -182,7 +187,7 @@ impl Broker {
         self.stopping.store(true, Ordering::Release);
         self.stop.notify_waiters();
         let threads = std::mem::take(&mut *self.threads.lock().expect("no code panics while it holds the threads"));
-        for task in threads.upkeep.into_iter().chain(threads.retention) {
+        for task in threads.upkeep.into_iter().chain(threads.retention).chain(threads.groups) {
             task.abort();
             // Aborted on purpose: its answer says nothing.
             let _ = task.await;

@@ -12,7 +12,6 @@
 mod bounded;
 mod feed_space;
 mod history;
-pub mod name;
 mod pieces;
 mod plain;
 mod published;

@@ -5,9 +5,10 @@
 use kafka_protocol::ResponseError;
 
 use crate::batch::BatchError;
-use crate::broker::{CommitError, DeleteError, PositionsError, ResolveError};
+use crate::broker::{CommitError, DeleteError, ResolveError};
 use crate::config::server::ServerValueError;
 use crate::config::{AlterError, OverrideError};
+use crate::model::group::GroupError;
 use crate::model::{
     AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError,
     SequenceError, SubscriptionError, TrimError,
@@ -117,22 +118,6 @@ pub fn of_trim(error: &DeleteError) -> ResponseError {
     }
 }
 
-pub fn of_commit(error: &CommitError) -> ResponseError {
-    match error {
-        CommitError::UnknownMember { .. } => ResponseError::UnknownMemberId,
-        CommitError::Subscription(
-            SubscriptionError::TooManySubscriptions | SubscriptionError::TooManyPositions { .. },
-        ) => ResponseError::PolicyViolation,
-    }
-}
-
-pub fn of_positions(error: &PositionsError) -> ResponseError {
-    match error {
-        PositionsError::UnknownGroup { .. } => ResponseError::GroupIdNotFound,
-        PositionsError::NoName => ResponseError::InvalidGroupId,
-    }
-}
-
 pub fn of_create(error: &CreateFeedError) -> ResponseError {
     match error {
         CreateFeedError::Name { .. } | CreateFeedError::Collision { .. } => ResponseError::InvalidTopicException,
@@ -166,6 +151,33 @@ pub fn of_add_partitions(error: &AddPartitionsError) -> ResponseError {
 pub fn of_configure(error: &ConfigureError) -> ResponseError {
     match error {
         ConfigureError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+    }
+}
+
+pub fn of_group(error: &GroupError) -> ResponseError {
+    match error {
+        GroupError::NoName => ResponseError::InvalidGroupId,
+        GroupError::UnknownGroup { .. } => ResponseError::GroupIdNotFound,
+        GroupError::NotEmpty => ResponseError::NonEmptyGroup,
+        GroupError::TooManyGroups { .. } => ResponseError::PolicyViolation,
+        GroupError::UnknownMember { .. } => ResponseError::UnknownMemberId,
+        GroupError::MemberIdRequired => ResponseError::MemberIdRequired,
+        GroupError::Fenced { .. } => ResponseError::FencedInstanceId,
+        GroupError::IllegalGeneration { .. } => ResponseError::IllegalGeneration,
+        GroupError::RebalanceInProgress => ResponseError::RebalanceInProgress,
+        GroupError::InconsistentProtocol => ResponseError::InconsistentGroupProtocol,
+        GroupError::SessionTimeout { .. } => ResponseError::InvalidSessionTimeout,
+        GroupError::Full { .. } => ResponseError::GroupMaxSizeReached,
+        GroupError::TooLarge { .. } => ResponseError::MessageTooLarge,
+    }
+}
+
+pub fn of_commit(error: &CommitError) -> ResponseError {
+    match error {
+        CommitError::Group(error) => of_group(error),
+        CommitError::Subscription(
+            SubscriptionError::TooManySubscriptions | SubscriptionError::TooManyPositions { .. },
+        ) => ResponseError::PolicyViolation,
     }
 }
 

@@ -1,40 +1,160 @@
-//! Consumer groups as they run: who may move a group's positions.
+//! Consumer groups as they run: a machine for each behind its own lock, its clock, its answers, and what of it lasts.
+//!
+//! The machines are in [`crate::model::group`]. Here each has a [`Running`] as long as it has members or is expected to;
+//! a group without members is in the state alone, and is restored when somebody asks for it. What a machine wants kept
+//! is journaled under its lock, so that whoever looks next, and whatever is answered next, rests on it.
 
-use super::{Broker, Gated};
-use crate::model::{MovedPosition, SubscriptionError};
+mod ask;
+mod clock;
+mod commit;
+mod deadlines;
+mod delete;
+mod list;
+mod running;
 
-/// Who asks for positions to be moved: a member in a generation (or member epoch), or nobody in particular.
-#[derive(Clone, Copy, Debug)]
-pub struct Committer<'a> {
-    /// Empty: a client that is not a member, such as an operator's tool.
-    pub member: &'a str,
-    pub instance: Option<&'a str>,
-    /// -1 without membership.
-    pub generation: i32,
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+pub use self::ask::Asked;
+pub(super) use self::clock::run;
+pub use self::commit::CommitError;
+use self::deadlines::Deadlines;
+pub use self::list::ListedGroup;
+use self::running::{Running, Slot};
+use super::Broker;
+use super::core::Core;
+use crate::config::Settings;
+use crate::metrics;
+use crate::model::codec::CodecError;
+use crate::model::group::classic::ClassicSettings;
+use crate::model::group::{Group, GroupError, GroupSettings};
+use crate::model::{Kept, SUBSCRIPTIONS_MAX, Timestamp};
+
+/// The groups that run.
+pub(super) struct Groups {
+    settings: GroupSettings,
+    slots: RwLock<HashMap<Arc<str>, Arc<Slot>>>,
+    deadlines: Deadlines,
 }
 
-/// Why positions are not moved.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CommitError {
-    #[error("the group has no member {member:?}")]
-    UnknownMember { member: String },
-    #[error(transparent)]
-    Subscription(#[from] SubscriptionError),
+/// A group whose members cannot be read from the data folder.
+#[derive(Debug, thiserror::Error)]
+#[error("group {group:?} cannot be read: {error}")]
+pub struct UnreadableGroup {
+    group: String,
+    error: CodecError,
 }
 
-impl Broker {
-    /// Moves positions of a group, all at once, if the committer may.
-    pub fn commit_positions(
-        &self,
-        group: &str,
-        committer: Committer<'_>,
-        positions: Vec<MovedPosition>,
-    ) -> Gated<Result<(), CommitError>> {
-        self.submit(|state| {
-            if committer.generation >= 0 || !committer.member.is_empty() {
-                return Err(CommitError::UnknownMember { member: committer.member.to_owned() });
+impl Groups {
+    /// The groups as they were kept; those with members run from now on.
+    pub fn restore(core: &Core, settings: &Settings, now: Timestamp) -> Result<Groups, UnreadableGroup> {
+        let groups =
+            Groups { settings: settings_of(settings), slots: RwLock::default(), deadlines: Deadlines::default() };
+        let kept: Vec<(String, Kept)> = core
+            .look(|state| {
+                let kept = state.subscriptions().filter_map(|(name, s)| Some((name.to_owned(), s.kept()?.clone())));
+                kept.collect()
+            })
+            .value;
+        for (name, kept) in kept {
+            let restored = Group::restore(&kept, &groups.settings, now);
+            let group = restored.map_err(|error| UnreadableGroup { group: name.clone(), error })?;
+            if !group.is_at_rest() {
+                groups.insert(Slot::new(&name, group));
             }
-            Ok(state.decide_move_positions(group, positions, self.now())?)
-        })
+        }
+        Ok(groups)
+    }
+
+    fn insert(&self, slot: Arc<Slot>) {
+        slot.with(|running| running.settle(&slot.name, &self.deadlines));
+        let mut slots = self.slots.write().expect("no code panics while it holds the groups");
+        slots.insert(slot.name.clone(), slot);
+        count(&slots);
+    }
+
+    /// Works on a group, whether it runs or not, under its lock.
+    fn with<T>(
+        &self,
+        broker: &Broker,
+        group: &str,
+        work: impl FnOnce(&Arc<Slot>, &mut Running) -> T,
+    ) -> Result<T, GroupError> {
+        let mut work = Some(work);
+        loop {
+            let slot = self.slot(broker, group)?;
+            let worked = slot.with(|running| {
+                // Put to rest between the look and the lock: it has another slot by now.
+                if running.is_gone() {
+                    return None;
+                }
+                let work = work.take().expect("it is done once");
+                let result = work(&slot, running);
+                self.finish(broker, &slot, running);
+                Some(result)
+            });
+            if let Some(result) = worked {
+                return Ok(result);
+            }
+        }
+    }
+
+    /// Carries out what the machine wants, and puts it to rest if it holds nothing.
+    fn finish(&self, broker: &Broker, slot: &Slot, running: &mut Running) {
+        running.carry_out(broker, &slot.name);
+        running.settle(&slot.name, &self.deadlines);
+        if running.try_rest() {
+            let mut slots = self.slots.write().expect("no code panics while it holds the groups");
+            slots.remove(&slot.name);
+            count(&slots);
+        }
+    }
+
+    /// A group as it was kept, if anything was.
+    fn machine_of(&self, kept: Option<&Kept>, now: Timestamp) -> Group {
+        match kept {
+            Some(kept) => Group::restore(kept, &self.settings, now)
+                .expect("what this process wrote, or read at its start, it can read"),
+            None => Group::new(&self.settings),
+        }
+    }
+
+    fn running(&self, group: &str) -> Option<Arc<Slot>> {
+        self.slots.read().expect("no code panics while it holds the groups").get(group).cloned()
+    }
+
+    fn slot(&self, broker: &Broker, group: &str) -> Result<Arc<Slot>, GroupError> {
+        if let Some(slot) = self.running(group) {
+            return Ok(slot);
+        }
+        let mut slots = self.slots.write().expect("no code panics while it holds the groups");
+        if let Some(slot) = slots.get(group) {
+            return Ok(slot.clone());
+        }
+        let max = SUBSCRIPTIONS_MAX;
+        let known = broker.core.look(|state| match state.subscription(group) {
+            Some(subscription) => Some(subscription.kept().cloned()),
+            None => (state.subscriptions().len() < max).then_some(None),
+        });
+        let kept = known.value.filter(|_| slots.len() < max).ok_or(GroupError::TooManyGroups { max })?;
+        let slot = Slot::new(group, self.machine_of(kept.as_ref(), broker.now()));
+        slots.insert(slot.name.clone(), slot.clone());
+        count(&slots);
+        Ok(slot)
+    }
+}
+
+fn count(slots: &HashMap<Arc<str>, Arc<Slot>>) {
+    metrics::all().groups.set(i64::try_from(slots.len()).unwrap_or(i64::MAX));
+}
+
+fn settings_of(settings: &Settings) -> GroupSettings {
+    GroupSettings {
+        classic: ClassicSettings {
+            session_ms_min: settings.group_session_ms_min,
+            session_ms_max: settings.group_session_ms_max,
+            initial_delay_ms: settings.group_initial_rebalance_delay_ms,
+            num_members_max: settings.group_members_max,
+        },
     }
 }

@@ -1,0 +1,58 @@
+//! The groups as operators see them, whether they run or not.
+
+use std::collections::BTreeMap;
+
+use super::super::{Broker, Gated};
+use crate::model::group::{Description, Group, GroupError, Summary};
+use crate::model::{GroupKind, Kept};
+
+/// A group in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedGroup {
+    pub group: String,
+    pub kind: GroupKind,
+    pub summary: Summary,
+}
+
+impl Broker {
+    /// All groups, by name: those that run, and those that have positions alone.
+    pub fn list_groups(&self) -> Gated<Vec<ListedGroup>> {
+        let kept = self.core.look(|state| {
+            let kept = state.subscriptions().map(|(group, s)| (group.to_owned(), s.kept().cloned()));
+            kept.collect::<BTreeMap<String, Option<Kept>>>()
+        });
+        let slots = self.groups.slots.read().expect("no code panics while it holds the groups");
+        let running: Vec<_> = slots.values().cloned().collect();
+        drop(slots);
+        let mut listed = BTreeMap::new();
+        for (group, kept) in kept.value {
+            let machine = self.groups.machine_of(kept.as_ref(), self.now());
+            listed.insert(group.clone(), row(group, &machine));
+        }
+        let mut durable_at = kept.durable_at;
+        for slot in running {
+            slot.with(|running| {
+                durable_at = durable_at.max(running.kept_at);
+                if !running.is_gone() {
+                    listed.insert(slot.name.to_string(), row(slot.name.to_string(), &running.machine));
+                }
+            });
+        }
+        Gated { value: listed.into_values().collect(), durable_at }
+    }
+
+    /// A group in full.
+    pub fn describe_group(&self, group: &str) -> Gated<Result<(GroupKind, Description), GroupError>> {
+        let worked = self.groups.with(self, group, |_, running| {
+            let known = !running.machine.is_at_rest() || self.knows_group(group);
+            let described = (running.machine.kind(), running.machine.describe());
+            let value = if known { Ok(described) } else { Err(GroupError::UnknownGroup { group: group.to_owned() }) };
+            Gated { value, durable_at: self.core.next() }
+        });
+        worked.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+    }
+}
+
+fn row(group: String, machine: &Group) -> ListedGroup {
+    ListedGroup { group, kind: machine.kind(), summary: machine.summary() }
+}

@@ -1,0 +1,146 @@
+//! One group that runs: its machine, who waits for answers, and the lock around both.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::oneshot;
+
+use super::super::{Broker, Gated};
+use super::deadlines::Deadlines;
+use crate::metrics;
+use crate::model::group::{Answer, Effect, Event, Group, Input, Request, Ticket};
+use crate::model::{GroupKept, Lsn, Timestamp};
+
+/// A group's place.
+pub(super) struct Slot {
+    pub name: Arc<str>,
+    running: Mutex<Running>,
+}
+
+/// A group's machine and what is around it.
+pub(super) struct Running {
+    pub machine: Group,
+    waiting: HashMap<Ticket, oneshot::Sender<Gated<Answer>>>,
+    last_ticket: u64,
+    /// Everything the machine wanted kept is below.
+    pub kept_at: Lsn,
+    /// As the clock knows it.
+    deadline: Option<Timestamp>,
+    num_members: usize,
+    effects: Vec<Effect>,
+    gone: bool,
+}
+
+impl Slot {
+    pub fn new(name: &str, machine: Group) -> Arc<Slot> {
+        let running = Running {
+            machine,
+            waiting: HashMap::new(),
+            last_ticket: 0,
+            kept_at: Lsn(0),
+            deadline: None,
+            num_members: 0,
+            effects: Vec::new(),
+            gone: false,
+        };
+        Arc::new(Slot { name: name.into(), running: Mutex::new(running) })
+    }
+
+    /// Works on the group. Nothing else does meanwhile.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Running) -> T) -> T {
+        // After a panic the machine's rules cannot be relied on, and it decides who reads what.
+        let mut running = self.running.lock().unwrap_or_else(|_| {
+            tracing::error!(group = %self.name, "a group's machine panicked; a restart recovers it from the journal");
+            std::process::abort()
+        });
+        work(&mut running)
+    }
+}
+
+impl Running {
+    /// Asks the machine; the answer comes through the channel.
+    pub fn ask(&mut self, request: Request, now: Timestamp) -> (Ticket, oneshot::Receiver<Gated<Answer>>) {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        let (answer, answered) = oneshot::channel();
+        self.waiting.insert(ticket, answer);
+        self.machine.handle(Input::Asked { ticket, request }, now, &mut self.effects);
+        (ticket, answered)
+    }
+
+    /// Nobody waits for that answer any more.
+    pub fn forget(&mut self, ticket: Ticket, now: Timestamp) {
+        if self.waiting.remove(&ticket).is_some() {
+            self.machine.handle(Input::Gone(ticket), now, &mut self.effects);
+        }
+    }
+
+    /// The clock has come to the group's deadline.
+    pub fn due(&mut self, now: Timestamp) {
+        self.deadline = None;
+        self.machine.handle(Input::Due, now, &mut self.effects);
+    }
+
+    /// Does what the machine wants, in its order.
+    pub fn carry_out(&mut self, broker: &Broker, name: &str) {
+        for effect in std::mem::take(&mut self.effects) {
+            match effect {
+                Effect::Reply { to, answer } => {
+                    if let Some(waiting) = self.waiting.remove(&to) {
+                        // Whoever is gone by now is gone as if the answer were on its way.
+                        let _ = waiting.send(Gated { value: answer, durable_at: self.kept_at });
+                    }
+                }
+                Effect::Keep { head, members } => {
+                    let (group, kind, at) = (name.to_owned(), self.machine.kind(), broker.now());
+                    let kept = GroupKept { group, kind, at, head, members };
+                    let submitted = broker.submit(|state| state.decide_keep_group(kept));
+                    self.kept_at = submitted.durable_at;
+                    if let Err(error) = submitted.value {
+                        tracing::warn!(group = name, %error, "the group's members will not be known after a restart");
+                    }
+                }
+                Effect::Event(event) => tell(name, event),
+            }
+        }
+    }
+
+    /// Brings the clock and the counts up to date.
+    pub fn settle(&mut self, name: &Arc<str>, deadlines: &Deadlines) {
+        let deadline = self.machine.deadline();
+        deadlines.change(name, self.deadline, deadline);
+        self.deadline = deadline;
+        let num_members = self.machine.num_members();
+        let more = i64::try_from(num_members).unwrap_or(i64::MAX) - i64::try_from(self.num_members).unwrap_or(i64::MAX);
+        metrics::all().group_members.add(more);
+        self.num_members = num_members;
+    }
+
+    /// Forgets the group's machine, whose members are gone and deleted.
+    pub fn replace(&mut self, machine: Group) {
+        self.machine = machine;
+    }
+
+    /// True when the machine holds nothing that is not kept; it must not be used after that.
+    pub fn try_rest(&mut self) -> bool {
+        self.gone = self.machine.is_at_rest();
+        self.gone
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.gone
+    }
+}
+
+fn tell(group: &str, event: Event) {
+    match event {
+        Event::Rebalancing { reason } => {
+            metrics::all().group_rebalances.increment();
+            tracing::debug!(group, %reason, "group rebalances");
+        }
+        Event::Stable { generation, num_members } => {
+            tracing::debug!(group, generation, num_members, "group is stable");
+        }
+        Event::Emptied { generation } => tracing::debug!(group, generation, "group is empty"),
+    }
+}

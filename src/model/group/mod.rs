@@ -12,6 +12,7 @@
 mod answer;
 pub mod classic;
 mod committer;
+pub mod consumer;
 mod description;
 mod error;
 mod machine;

@@ -1,0 +1,139 @@
+//! The consumer group protocol of KIP-848: the server shares the partitions out, and members reconcile one by one.
+//!
+//! ```text
+//! epoch          raised when a member comes, goes or subscribes to something else, or its topics change
+//! target epoch   the epoch for which the target was made: who is to have what in the end
+//! member epoch   the target epoch that the member has reached
+//! ```
+//!
+//! A partition has one owner at a time: a member gets what it should have only when nobody else holds it, and a member
+//! holds what it had until it said that it let go, left, or was fenced. So rebalances stop nobody who is not concerned.
+//!
+//! Nothing here waits: each request is answered from what the group is now. [`ConsumerGroup::change`] says after it what
+//! is to be kept; an answer leaves once that is durable.
+
+mod admit;
+mod assignor;
+mod check;
+mod commit;
+mod describe;
+mod fault;
+mod heartbeat;
+mod kept;
+mod leave;
+mod member;
+mod pattern;
+mod reconcile;
+mod settings;
+mod target;
+mod topics;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use self::member::Deadlines;
+use self::topics::Subscribed;
+use super::super::ids::{PartitionId, Timestamp};
+
+pub use assignor::Assignor;
+pub use describe::GroupState;
+pub use fault::Fault;
+pub use heartbeat::{Heartbeat, JOIN, LEAVE, Told};
+pub use kept::Change;
+pub use member::{Classic, Holdings, LEFT_FOR_A_WHILE, Member, MemberState, Partitions};
+pub use settings::Settings;
+pub use topics::{Topic, Topics};
+
+/// What a group is told with each request.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    pub topics: &'a dyn Topics,
+    pub settings: &'a Settings,
+}
+
+/// A group whose members follow the consumer protocol.
+#[derive(Clone, Debug, Default)]
+pub struct ConsumerGroup {
+    epoch: i32,
+    target_epoch: i32,
+    /// The topics for which the epoch stands, as a hash; none while the epoch was raised without a look at them.
+    topics_hash: Option<u64>,
+    members: BTreeMap<String, Member>,
+    /// Static members by instance id.
+    instances: BTreeMap<String, String>,
+    /// What any member holds.
+    held: HashSet<(Uuid, PartitionId)>,
+    subscribed: Subscribed,
+    deadlines: BTreeMap<String, Deadlines>,
+    /// Members that changed since they were last kept.
+    dirty: BTreeSet<String>,
+    kept_head: Bytes,
+}
+
+impl ConsumerGroup {
+    /// A group without members.
+    pub fn new() -> ConsumerGroup {
+        let mut group = ConsumerGroup::default();
+        // So that a group that nobody joined keeps nothing.
+        group.kept_head = group.encode_head();
+        group
+    }
+
+    /// Sets a member. The only place where members change.
+    fn put(&mut self, id: &str, member: Member) {
+        let old = self.members.get(id);
+        if old == Some(&member) {
+            return;
+        }
+        if old.is_some() {
+            self.release(id);
+        }
+        for (topic, partition) in member.held() {
+            let free = self.held.insert((topic, partition));
+            assert!(free, "partition {partition} of topic {topic} would have two owners, {id} the second");
+        }
+        if let Some(instance) = &member.instance {
+            self.instances.insert(instance.clone(), id.to_owned());
+        }
+        self.members.insert(id.to_owned(), member);
+        self.dirty.insert(id.to_owned());
+    }
+
+    fn remove(&mut self, id: &str) {
+        self.release(id);
+        self.members.remove(id);
+        self.deadlines.remove(id);
+        self.dirty.insert(id.to_owned());
+    }
+
+    /// `member`, a static one, goes on under another id.
+    fn replace(&mut self, old: &str, new: &str, member: &Member) {
+        self.remove(old);
+        self.put(new, member.clone());
+    }
+
+    /// Frees what the member holds, and its instance id.
+    fn release(&mut self, id: &str) {
+        let Some(member) = self.members.get(id) else { return };
+        for partition in member.held() {
+            self.held.remove(&partition);
+        }
+        if let Some(instance) = &member.instance {
+            self.instances.remove(instance);
+        }
+    }
+
+    fn start_timers(&mut self, settings: &Settings, now: Timestamp) {
+        for (id, member) in &self.members {
+            let timeout = i64::from(member.rebalance_timeout_ms.max(0));
+            let revoked_by = (member.state == MemberState::Unrevoked && member.epoch != LEFT_FOR_A_WHILE)
+                .then_some(Timestamp(now.0 + timeout));
+            self.deadlines.insert(id.clone(), Deadlines { heard_by: settings.session_end(now), revoked_by });
+        }
+    }
+}

@@ -10,7 +10,7 @@ use kafka_protocol::messages::{DeleteRecordsRequest, TopicName};
 use kafka_protocol::protocol::StrBytes;
 use streamstack::batch::{BatchBuilder, NewRecord};
 use streamstack::broker::Broker;
-use streamstack::cli::client::{Client, Connection};
+use streamstack::cli::client::{Client, Connection, GroupPosition};
 use streamstack::cli::runtime;
 use streamstack::config::{ServerConfig, Sources};
 use streamstack::disk::{Disk, FaultyDisk, ManualClock};
@@ -263,4 +263,105 @@ fn a_clock_that_is_set_forward_deletes_nothing() {
     served.clock.set_wall_ms(START_MS + 86_400_000);
     served.enforce();
     assert_eq!(served.bounds("orders"), (0, 1), "ages are told by the steady clock");
+}
+
+fn position(topic: &str, offset: i64) -> GroupPosition {
+    GroupPosition { topic: topic.to_owned(), partition: 0, offset, metadata: String::new() }
+}
+
+/// The group has this position and no other.
+fn move_to(served: &mut Served, topic: &str, offset: i64) {
+    let before = served.client.group_positions("warehouse").unwrap();
+    served.client.move_group("warehouse", &[position(topic, offset)]).unwrap();
+    let others: Vec<_> = before.into_iter().filter(|position| position.topic != topic).collect();
+    if !others.is_empty() {
+        served.client.forget_positions("warehouse", &others).unwrap();
+    }
+}
+
+#[test]
+fn commits_are_held_for_a_group_that_has_yet_to_read_them_in_whichever_space_it_reads() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[("streamstack.retention.commits", "1"), ("streamstack.retain", "other, warehouse")]);
+    for _ in 0..6 {
+        served.commit("orders", 10, 0);
+    }
+    move_to(&mut served, "orders..commits", 1);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (1, 6), "commit 1 is the first that it has to read");
+    move_to(&mut served, "orders", 2);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (2, 6));
+    move_to(&mut served, "orders..feed", 3);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (3, 6));
+    served.client.move_group("warehouse", &[position("orders..commits", 5)]).unwrap();
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (3, 6), "of two positions the one that is behind holds");
+    move_to(&mut served, "orders", 6);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (5, 6), "all is read, and retention takes what it would have taken");
+}
+
+#[test]
+fn nothing_is_held_for_a_group_without_a_position_nor_against_the_operator() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[("streamstack.retention.commits", "2"), ("streamstack.retain", "warehouse")]);
+    for _ in 0..5 {
+        served.commit("orders", 10, 0);
+    }
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (3, 5), "the group has never committed a position");
+    move_to(&mut served, "orders..commits", 3);
+    served.commit("orders", 10, 0);
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (3, 6));
+    assert_eq!(served.delete("orders..commits", 5), Ok(5));
+    assert_eq!(served.bounds("orders"), (5, 6), "an operator deletes what a group holds");
+}
+
+#[test]
+fn commits_are_held_up_to_an_age() {
+    let mut served = Served::start(&[]);
+    let configs =
+        [("retention.ms", "1000"), ("streamstack.retain", "warehouse"), ("streamstack.retain.max.ms", "10000")];
+    served.create("orders", &configs);
+    for _ in 0..3 {
+        served.commit("orders", 10, 0);
+        served.clock.advance_ms(4_000);
+    }
+    move_to(&mut served, "orders", 0);
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (1, 3), "the first is 12 s old");
+    served.clock.advance_ms(20_000);
+    served.enforce();
+    assert_eq!(served.bounds("orders"), (3, 3));
+}
+
+#[test]
+fn positions_that_nobody_uses_are_forgotten_and_so_are_those_on_names_whose_commits_are_gone() {
+    let mut served = Served::start(&["offsets.retention.minutes=1"]);
+    served.create("orders", &[]);
+    for _ in 0..3 {
+        served.commit("orders", 10, 0);
+    }
+    let names =
+        ["orders", "orders..commit-0", "orders..commit-1", "orders..commits-0-1", "orders..upto-2", "orders..since-0"];
+    let positions: Vec<_> = names.iter().map(|name| position(name, 1)).collect();
+    served.client.move_group("warehouse", &positions).unwrap();
+    assert_eq!(served.delete("orders..commits", 1), Ok(1));
+    served.server.broker().forget_old_positions();
+    let names = |served: &mut Served| {
+        let positions = served.client.group_positions("warehouse").unwrap().into_iter();
+        positions.map(|position| position.topic).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&mut served), ["orders", "orders..commit-1", "orders..since-0"]);
+    served.clock.advance_ms(59_999);
+    served.client.move_group("warehouse", &[position("orders..since-0", 2)]).unwrap();
+    served.clock.advance_ms(1);
+    served.server.broker().forget_old_positions();
+    assert_eq!(names(&mut served), ["orders..since-0"], "the others were committed a minute ago");
+    let mut served = served.restarted(&["offsets.retention.minutes=1"]);
+    served.server.broker().forget_old_positions();
+    assert_eq!(names(&mut served), Vec::<String>::new());
 }

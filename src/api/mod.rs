@@ -32,6 +32,9 @@ mod list_offsets;
 mod list_partition_reassignments;
 mod metadata;
 mod node;
+mod offset_commit;
+mod offset_delete;
+mod offset_fetch;
 mod offset_for_leader_epoch;
 mod produce;
 mod repeated;
@@ -51,7 +54,8 @@ use kafka_protocol::messages::{
     DescribeProducersRequest, DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest,
     FetchRequest, FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
     ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest,
-    OffsetForLeaderEpochRequest, ProduceRequest, UpdateFeaturesRequest,
+    OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest, ProduceRequest,
+    UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::{Decodable, Message, VersionRange};
 
@@ -136,6 +140,8 @@ pub static TABLE: &[Api] = &[
     api!(1, "Fetch", FetchRequest, FETCH, fetch::handle),
     LIST_OFFSETS,
     api!(3, "Metadata", MetadataRequest, METADATA, metadata::handle),
+    api!(8, "OffsetCommit", OffsetCommitRequest, OFFSET_COMMIT, offset_commit::handle),
+    api!(9, "OffsetFetch", OffsetFetchRequest, OFFSET_FETCH, offset_fetch::handle),
     api!(10, "FindCoordinator", FindCoordinatorRequest, FIND_COORDINATOR, find_coordinator::handle),
     API_VERSIONS,
     api!(19, "CreateTopics", CreateTopicsRequest, CREATE_TOPICS, create_topics::handle),
@@ -178,6 +184,7 @@ pub static TABLE: &[Api] = &[
         LIST_PARTITION_REASSIGNMENTS,
         list_partition_reassignments::handle
     ),
+    api!(47, "OffsetDelete", OffsetDeleteRequest, OFFSET_DELETE, offset_delete::handle),
     api!(
         48,
         "DescribeClientQuotas",

@@ -5,6 +5,7 @@ mod cluster;
 mod configs;
 mod offsets;
 mod operator;
+mod positions;
 mod records;
 mod security;
 mod table;

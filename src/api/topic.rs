@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::broker::{Broker, FeedHandle};
 use crate::model::PartitionId;
-use crate::view::{Isolation, View, ViewName};
+use crate::view::{Isolation, Selector, View, ViewName};
 use crate::wire::error;
 use crate::wire::name::{self, TopicName};
 
@@ -75,6 +75,29 @@ pub fn by_id(broker: &Broker, id: &Uuid) -> Result<Readable, Refusal> {
             }
         }
         None => Err(unknown(ResponseError::UnknownTopicId)),
+    }
+}
+
+/// How many partitions a group may have positions in: those of a topic or of a view that it can read, or will be able to.
+pub fn partitions_to_read(broker: &Broker, topic: &str) -> Result<u32, ResponseError> {
+    let view = match name::parse_topic(topic) {
+        Ok(TopicName::View(view)) => view,
+        Ok(TopicName::Plain(plain)) => {
+            let feed = broker.catalog().by_name(plain).ok_or(ResponseError::UnknownTopicOrPartition)?;
+            return Ok(feed.partitions());
+        }
+        Err(_) => return Err(ResponseError::UnknownTopicOrPartition),
+    };
+    if view.selector == Selector::Seal {
+        return Err(ResponseError::InvalidTopicException);
+    }
+    match broker.resolve_view(&view) {
+        Ok(handle) => Ok(handle.view.partitions()),
+        Err(refused) => match (error::of_resolve(&refused), broker.catalog().by_name(&view.feed)) {
+            // It is waited for.
+            (ResponseError::LeaderNotAvailable, Some(feed)) => Ok(feed.partitions()),
+            (error, _) => Err(error),
+        },
     }
 }
 

@@ -2,10 +2,13 @@
 
 mod core;
 mod durable;
+mod expiry;
 mod feeds;
 mod flush;
 mod groups;
 mod handles;
+mod held;
+mod positions;
 mod publish;
 mod retention;
 mod settings;
@@ -28,8 +31,9 @@ use self::durable::Durable;
 pub use self::feeds::{CreateFeed, CreatedFeed};
 use self::flush::Flush;
 use self::groups::Groups;
-pub use self::groups::{Asked, CommitError, ListedGroup, UnreadableGroup};
+pub use self::groups::{Asked, CommitError, Committer, ListedGroup, UnreadableGroup};
 pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
+pub use self::positions::PositionsError;
 use self::publish::Publisher;
 pub use self::settings::{Dynamic, LiveSettings};
 pub use self::survey::ProducerSeen;

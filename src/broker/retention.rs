@@ -84,6 +84,11 @@ impl Broker {
             if let Some(oldest) = self.expired(feed, settings)? {
                 first = first.max(feed.files.commits().first_sealed_from(oldest, start.commit, commits)?);
             }
+            if first > start.commit
+                && let Some(held) = self.first_held(feed, settings, start)?
+            {
+                first = first.min(held).max(start.commit);
+            }
         }
         Ok(first.max(first_with_records(feed, start, commits)?).min(commits))
     }

@@ -17,6 +17,7 @@ pub(super) async fn run(broker: Arc<Broker>) {
     tokio::select! {
         () = keep_sealing(&broker) => {}
         () = keep_the_disk(&broker) => {}
+        () = forget_positions(&broker) => {}
         () = broker.stop_requested() => {}
     }
 }
@@ -39,6 +40,20 @@ async fn keep_the_disk(broker: &Arc<Broker>) {
         tokio::select! {
             _ = tick.tick() => look_after_the_disk(broker).await,
             () = broker.flush.grown() => look_after_growth(broker).await,
+        }
+    }
+}
+
+/// Forgets the positions of groups that nobody uses any more.
+async fn forget_positions(broker: &Arc<Broker>) {
+    let period = broker.settings().typed().offsets_check_interval;
+    let mut tick = tokio::time::interval_at(tokio::time::Instant::now() + period, period);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    while !broker.is_stopping() {
+        tick.tick().await;
+        let broker = broker.clone();
+        if let Err(error) = tokio::task::spawn_blocking(move || broker.forget_old_positions()).await {
+            tracing::error!(%error, "the look at old positions ended unexpectedly");
         }
     }
 }

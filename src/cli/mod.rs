@@ -27,6 +27,7 @@ mod running;
 mod seal;
 mod serve;
 mod stream;
+mod subscription;
 mod table;
 mod text;
 
@@ -92,6 +93,10 @@ enum Command {
     ///
     /// A stream is what is written between two seals. Sealed, it becomes a commit.
     Stream(stream::Args),
+    /// List, describe, reset and delete subscriptions: the consumer groups
+    ///
+    /// A subscription is a named position that the broker keeps for its readers.
+    Subscription(subscription::Args),
     /// Look at a broker from here, or at a data folder, and say what to do
     ///
     /// Connects as a client does, and looks at what goes wrong most often: the address that clients are told and whether it
@@ -129,6 +134,7 @@ pub fn main() -> ExitCode {
         Command::Feed(args) => failure::exit_code(feed::run(&args)),
         Command::Commits(args) => failure::exit_code(commits::run(&args)),
         Command::Stream(args) => failure::exit_code(stream::run(&args)),
+        Command::Subscription(args) => failure::exit_code(subscription::run(&args)),
         Command::Doctor(args) => failure::exit_code(doctor::run(&args)),
         Command::Completion(args) => failure::exit_code(completion::run::<Cli>(&args)),
     }

@@ -2,6 +2,8 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
 /// `2026-01-01 09:59:30.123`, in UTC, of milliseconds since 1970.
@@ -10,6 +12,18 @@ pub fn utc(ms: i64) -> String {
         Ok(instant) => instant.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string(),
         Err(_) => format!("{ms} ms"),
     }
+}
+
+/// Milliseconds since 1970 of a date, or a date and time, with an offset from UTC or in UTC.
+pub fn parse_time(text: &str) -> Option<i64> {
+    if let Ok(instant) = text.parse::<jiff::Timestamp>() {
+        return Some(instant.as_millisecond());
+    }
+    // Only what begins as a date: a date and time may be written in more ways than are told.
+    let is_date = text.len() >= 10 && text.as_bytes()[4] == b'-';
+    let civil =
+        text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(DateTime::from)).ok().filter(|_| is_date)?;
+    Offset::UTC.to_timestamp(civil).ok().map(|instant| instant.as_millisecond())
 }
 
 /// `1.5 s`, `12 min 3 s`, `3 h 20 min`, `2 d 5 h`, of milliseconds.

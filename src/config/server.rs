@@ -82,6 +82,11 @@ pub const TABLE: &[ServerRow] = &[
     fixed("group.max.session.timeout.ms", Int, "1800000", Any, Works, "Longest session timeout that a member may ask for."),
     fixed("group.initial.rebalance.delay.ms", Int, "3000", Any, Works, "How long the first members of an empty group wait for others; each that comes puts it off, up to the rebalance timeout."),
     fixed("group.max.size", Int, "2147483647", AtLeast(1), Works, "Most members of a group; one more is refused."),
+    // Positions of consumer groups.
+    fixed("offset.metadata.max.bytes", Int, "4096", Any, Works, "Longest metadata of a group's position, in characters."),
+    fixed("offsets.retention.minutes", Int, "10080", AtLeast(1), Works,
+        "Time after which positions are forgotten: those of a group without members, counted from when it lost the last one, and those in topics that no member subscribes to any more, counted from the commit."),
+    fixed("offsets.retention.check.interval.ms", Long, "600000", AtLeast(1), Works, "How often it is looked at which positions are to be forgotten."),
     // Ours.
     fixed("streamstack.durability", Text, "fsync", OneOf(&["fsync", "os"]), Works,
         "fsync: an acknowledged record survives power loss; os: it survives a crash of the process only, as with Kafka's default."),

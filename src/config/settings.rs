@@ -54,6 +54,9 @@ pub struct Settings {
     pub group_initial_rebalance_delay_ms: i64,
     pub group_members_max: usize,
     pub retention_check_interval: Duration,
+    pub offset_metadata_max: usize,
+    pub offsets_retention: Duration,
+    pub offsets_check_interval: Duration,
     pub durability: Durability,
     pub disk_free_bytes_min: u64,
     pub journal_file_bytes: u64,
@@ -99,6 +102,10 @@ impl Settings {
             group_initial_rebalance_delay_ms: get.number::<i64>("group.initial.rebalance.delay.ms").max(0),
             group_members_max: get.number("group.max.size"),
             retention_check_interval: Duration::from_millis(get.number("log.retention.check.interval.ms")),
+            // Kafka takes negative ones, which then hold for every text that is not empty.
+            offset_metadata_max: get.positive("offset.metadata.max.bytes").unwrap_or(0),
+            offsets_retention: Duration::from_secs(60 * get.number::<u64>("offsets.retention.minutes")),
+            offsets_check_interval: Duration::from_millis(get.number("offsets.retention.check.interval.ms")),
             durability: match config.value("streamstack.durability") {
                 Some("os") => Durability::Os,
                 _ => Durability::Fsync,

@@ -33,6 +33,9 @@ pub struct TopicSettings {
     pub retention_bytes: i64,
     pub retention_commits: i64,
     pub retention_manifests_bytes: i64,
+    /// Groups whose unread history is kept, and how long; negative: no limit.
+    pub retain: Vec<String>,
+    pub retain_max_ms: i64,
     pub seal_ms: i64,
     pub seal_records: i64,
     pub seal_bytes: i64,
@@ -66,6 +69,8 @@ impl TopicSettings {
             retention_bytes: number("retention.bytes"),
             retention_commits: number("streamstack.retention.commits"),
             retention_manifests_bytes: number("streamstack.retention.manifests.bytes"),
+            retain: list(&text("streamstack.retain")).into_iter().map(str::to_owned).collect(),
+            retain_max_ms: number("streamstack.retain.max.ms"),
             seal_ms: number("streamstack.seal.ms"),
             seal_records: number("streamstack.seal.records"),
             seal_bytes: number("streamstack.seal.bytes"),

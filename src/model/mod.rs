@@ -14,6 +14,7 @@ mod check;
 pub mod codec;
 mod decision;
 pub mod entry;
+mod expiry;
 mod feed;
 mod feeds;
 pub mod group;
@@ -37,6 +38,7 @@ pub use entry::{
     Appended, Entry, FeedCreated, GroupKept, MovedPosition, PartitionStart, PositionsMoved, SealProducer, SealReason,
     Sealed, StreamSealed, Trimmed,
 };
+pub use expiry::Readers;
 pub use feed::{EventLog, Feed, HistoryStart, Partition, Segment};
 pub use feeds::{
     AddPartitionsError, ConfigureError, CreateFeedError, DeleteFeedError, FEEDS_MAX, PARTITIONS_MAX,

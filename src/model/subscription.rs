@@ -155,6 +155,11 @@ impl Subscription {
         self.positions.iter().flat_map(of_topic)
     }
 
+    /// The positions in one topic, by partition.
+    pub fn positions_in(&self, topic: &str) -> impl Iterator<Item = (PartitionId, &Position)> {
+        self.positions.get(topic).into_iter().flatten().map(|(partition, position)| (*partition, position))
+    }
+
     /// What the group's machine keeps.
     pub fn kept(&self) -> Option<&Kept> {
         self.kept.as_ref()

@@ -104,6 +104,13 @@ impl Runs {
         if next == num_rows { Ok(None) } else { Ok(Some(decode(&self.rows.row(next)?).commit)) }
     }
 
+    /// The commit of the first run that is there and ends after an offset of feed space.
+    pub fn commit_after_feed(&self, first: u64, offset: FeedOffset) -> Result<Option<CommitNumber>, FileError> {
+        let num_rows = self.num_rows();
+        let next = self.rows.partition_point(first, num_rows, |row| decode(row).end() <= offset)?;
+        if next == num_rows { Ok(None) } else { Ok(Some(decode(&self.rows.row(next)?).commit)) }
+    }
+
     pub(super) fn remove_below(&self, run: u64, names: &[String]) -> Result<usize, FileError> {
         self.rows.remove_below(run, names)
     }

@@ -1,6 +1,6 @@
 //! What the name of a view says: of which feed, which commits or stream, read in which mode.
 //!
-//! One view has one name, its canonical text, which `Display` writes and `wire::name` reads back.
+//! One view has one name, its canonical text, which `Display` writes and `view::name` reads back.
 
 use std::fmt;
 

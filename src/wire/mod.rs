@@ -9,10 +9,11 @@ pub mod fetch_response;
 pub mod frame;
 pub mod guard;
 pub mod header;
-pub mod name;
 pub mod produce_request;
 pub mod produce_response;
 mod reader;
 pub mod response;
 pub mod schema;
 mod writer;
+
+pub use crate::view::name;

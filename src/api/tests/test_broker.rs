@@ -16,8 +16,9 @@ use kafka_protocol::messages::{
     FindCoordinatorResponse, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse, InitProducerIdRequest,
     InitProducerIdResponse, ListConfigResourcesRequest, ListConfigResourcesResponse, ListOffsetsRequest,
     ListOffsetsResponse, ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse, MetadataRequest,
-    MetadataResponse, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, ProduceRequest, ProduceResponse,
-    UpdateFeaturesRequest, UpdateFeaturesResponse,
+    MetadataResponse, OffsetCommitRequest, OffsetCommitResponse, OffsetDeleteRequest, OffsetDeleteResponse,
+    OffsetFetchRequest, OffsetFetchResponse, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, ProduceRequest,
+    ProduceResponse, UpdateFeaturesRequest, UpdateFeaturesResponse,
 };
 use kafka_protocol::protocol::{Decodable, Encodable, Message};
 
@@ -48,6 +49,8 @@ requests! {
     1 FetchRequest => FetchResponse,
     2 ListOffsetsRequest => ListOffsetsResponse,
     3 MetadataRequest => MetadataResponse,
+    8 OffsetCommitRequest => OffsetCommitResponse,
+    9 OffsetFetchRequest => OffsetFetchResponse,
     10 FindCoordinatorRequest => FindCoordinatorResponse,
     18 ApiVersionsRequest => ApiVersionsResponse,
     19 CreateTopicsRequest => CreateTopicsResponse,
@@ -66,6 +69,7 @@ requests! {
     44 IncrementalAlterConfigsRequest => IncrementalAlterConfigsResponse,
     45 AlterPartitionReassignmentsRequest => AlterPartitionReassignmentsResponse,
     46 ListPartitionReassignmentsRequest => ListPartitionReassignmentsResponse,
+    47 OffsetDeleteRequest => OffsetDeleteResponse,
     48 DescribeClientQuotasRequest => DescribeClientQuotasResponse,
     50 DescribeUserScramCredentialsRequest => DescribeUserScramCredentialsResponse,
     57 UpdateFeaturesRequest => UpdateFeaturesResponse,

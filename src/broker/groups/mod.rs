@@ -26,6 +26,7 @@ use super::core::Core;
 use crate::config::Settings;
 use crate::metrics;
 use crate::model::codec::CodecError;
+pub use crate::model::group::Committer;
 use crate::model::group::classic::ClassicSettings;
 use crate::model::group::{Group, GroupError, GroupSettings};
 use crate::model::{Kept, SUBSCRIPTIONS_MAX, Timestamp};

@@ -143,6 +143,11 @@ pub fn api_name(key: i16) -> &'static str {
         Ok(ApiKey::CreatePartitions) => "CreatePartitions",
         Ok(ApiKey::DescribeLogDirs) => "DescribeLogDirs",
         Ok(ApiKey::DescribeCluster) => "DescribeCluster",
+        Ok(ApiKey::ListGroups) => "ListGroups",
+        Ok(ApiKey::DeleteGroups) => "DeleteGroups",
+        Ok(ApiKey::OffsetCommit) => "OffsetCommit",
+        Ok(ApiKey::OffsetFetch) => "OffsetFetch",
+        Ok(ApiKey::OffsetDelete) => "OffsetDelete",
         _ => "a request",
     }
 }

@@ -54,6 +54,11 @@ fn remedy(code: ResponseError) -> &'static str {
         ResponseError::LeaderNotAvailable => "; a bounded view can be read once it is sealed: ask again later",
         ResponseError::OffsetOutOfRange => "; read from the earliest offset",
         ResponseError::MessageTooLarge => "; send smaller batches, or raise max.message.bytes of the topic",
+        ResponseError::UnknownMemberId | ResponseError::NonEmptyGroup => {
+            "; the group has members: stop its consumers first"
+        }
+        ResponseError::GroupIdNotFound => "; `streamstack subscription list` shows which there are",
+        ResponseError::GroupSubscribedToTopic => "; members of the group read that topic: stop them first",
         ResponseError::KafkaStorageError => "; see the broker's log",
         _ => "",
     }

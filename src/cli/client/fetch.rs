@@ -55,6 +55,28 @@ impl Client {
         Ok(records.into_iter().find(|record| record.offset == at.offset))
     }
 
+    /// The first record that is shown of those from `start` to before `end`.
+    pub fn first_record(
+        &mut self,
+        topic: &str,
+        partition: i32,
+        start: i64,
+        end: i64,
+    ) -> Result<Option<Record>, ClientError> {
+        let mut at = Position { partition, offset: start };
+        while at.offset < end {
+            let fetched =
+                self.patiently(|client| client.fetch_bytes(topic, &[at], Isolation::ReadCommitted, Duration::ZERO, 1))?;
+            let next = fetched.iter().map(|part| part.next).max().unwrap_or(at.offset);
+            let found = fetched.into_iter().flat_map(|part| part.records).find(|record| record.offset >= at.offset);
+            if found.is_some() || next <= at.offset {
+                return Ok(found.filter(|record| record.offset < end));
+            }
+            at.offset = next;
+        }
+        Ok(None)
+    }
+
     fn fetch_bytes(
         &mut self,
         topic: &str,

@@ -2,10 +2,8 @@
 
 use std::str::FromStr;
 
-use jiff::civil::{Date, DateTime};
-use jiff::tz::Offset;
-
 use crate::cli::client::{Bounds, Client, ClientError, Isolation, OffsetOf};
+use crate::cli::text::parse_time;
 
 /// A place in every partition that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,25 +29,13 @@ impl FromStr for Place {
         if let Ok(number) = text.parse::<i64>() {
             return Ok(if number < 0 { Place::BeforeEnd(number.saturating_neg()) } else { Place::Offset(number) });
         }
-        time(text).map(Place::Time).ok_or_else(|| {
+        parse_time(text).map(Place::Time).ok_or_else(|| {
             format!(
                 "{text:?} is none of: start, end, an offset (100), -N for N before the end, \
                  a time in UTC (2026-01-01, 2026-01-01T09:30, 2026-01-01T09:30:00Z)"
             )
         })
     }
-}
-
-/// With an offset from UTC, or in UTC.
-fn time(text: &str) -> Option<i64> {
-    if let Ok(instant) = text.parse::<jiff::Timestamp>() {
-        return Some(instant.as_millisecond());
-    }
-    // Only what begins as a date: a date and time may be written in more ways than are told.
-    let is_date = text.len() >= 10 && text.as_bytes()[4] == b'-';
-    let civil =
-        text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(DateTime::from)).ok().filter(|_| is_date)?;
-    Offset::UTC.to_timestamp(civil).ok().map(|instant| instant.as_millisecond())
 }
 
 impl Place {

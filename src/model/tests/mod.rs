@@ -2,6 +2,7 @@
 
 mod append;
 mod encoding;
+mod expiry;
 mod feeds;
 mod files;
 mod golden;

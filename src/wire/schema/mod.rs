@@ -6,6 +6,7 @@ mod admin;
 mod cluster;
 mod data;
 mod operator;
+mod positions;
 mod security;
 
 pub use admin::{
@@ -18,6 +19,7 @@ pub use operator::{
     ALTER_PARTITION_REASSIGNMENTS, DESCRIBE_LOG_DIRS, DESCRIBE_PRODUCERS, ELECT_LEADERS, LIST_CONFIG_RESOURCES,
     LIST_PARTITION_REASSIGNMENTS, UPDATE_FEATURES,
 };
+pub use positions::{OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH};
 pub use security::{CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS, DESCRIBE_CLIENT_QUOTAS, DESCRIBE_USER_SCRAM_CREDENTIALS};
 
 /// A request's body.

@@ -1,0 +1,50 @@
+//! Positions that are forgotten by themselves.
+
+use super::*;
+
+const WEEK: i64 = 604_800_000;
+
+fn with_positions_of(times: &[(&str, i64)]) -> State {
+    let mut state = State::default();
+    for (topic, at) in times {
+        let (topic, metadata) = ((*topic).to_owned(), String::new());
+        let moved = MovedPosition { topic, partition: PartitionId(0), offset: 1, leader_epoch: -1, metadata };
+        let decision = state.decide_move_positions("g", vec![moved], Timestamp(*at)).unwrap();
+        decision.entries.iter().for_each(|entry| state.apply(entry, &mut Vec::new()));
+    }
+    state
+}
+
+fn expired(state: &State, readers: &Readers, now: i64) -> Vec<String> {
+    let expired = state.subscription("g").unwrap().expired(readers, WEEK, Timestamp(now));
+    expired.into_iter().map(|(topic, _)| topic).collect()
+}
+
+#[test]
+fn without_members_the_time_of_the_commit_counts() {
+    let state = with_positions_of(&[("a", 0), ("b", 5)]);
+    assert!(expired(&state, &Readers::Unknown, WEEK - 1).is_empty());
+    assert_eq!(expired(&state, &Readers::Unknown, WEEK), ["a"]);
+    assert_eq!(expired(&state, &Readers::Unknown, WEEK + 5), ["a", "b"]);
+}
+
+#[test]
+fn after_the_last_member_the_time_when_it_left_counts() {
+    let state = with_positions_of(&[("a", 0), ("b", 5)]);
+    assert!(expired(&state, &Readers::LeftAt(Timestamp(3)), WEEK + 2).is_empty());
+    assert_eq!(expired(&state, &Readers::LeftAt(Timestamp(3)), WEEK + 3), ["a"]);
+    assert_eq!(expired(&state, &Readers::LeftAt(Timestamp(9)), WEEK + 9), ["a", "b"]);
+}
+
+#[test]
+fn members_keep_what_they_read_and_lose_what_they_read_no_more() {
+    let state = with_positions_of(&[("a", 0), ("b", 0)]);
+    assert_eq!(expired(&state, &Readers::Reading(["a".to_owned()].into()), 2 * WEEK), ["b"]);
+    assert!(expired(&state, &Readers::Reading(["a".to_owned()].into()), WEEK - 1).is_empty());
+}
+
+#[test]
+fn nothing_is_forgotten_while_members_agree() {
+    let state = with_positions_of(&[("a", 0)]);
+    assert!(expired(&state, &Readers::Agreeing, 100 * WEEK).is_empty());
+}

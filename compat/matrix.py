@@ -17,13 +17,19 @@ HERE = pathlib.Path(__file__).parent
 GOOD = {"ok", "ok*"}
 NO = "no"
 
+# What must be answered as Kafka answers, and what as expected/feed.json says.
+COMPARED = ["kafka", "groups", "restart"]
+PROMISED = ["feed", "feed-groups"]
+
 
 def main():
     options = parse()
     cells = {}
     for client in options.clients:
-        cells.update(kafka_cells(options.answers, client))
-        cells.update(feed_cells(options.answers, client))
+        for suite in COMPARED:
+            cells.update(kafka_cells(options.answers, client, suite))
+        for suite in PROMISED:
+            cells.update(feed_cells(options.answers, client, suite))
     versions = (options.answers / "versions").read_text().splitlines()
     for line in versions:
         print(line)
@@ -58,9 +64,9 @@ def read(path):
     return {line["check"]: line["answer"] for line in lines}
 
 
-def kafka_cells(answers, client):
-    kafka = read(answers / f"{client}.kafka.kafka")
-    ours = read(answers / f"{client}.kafka.streamstack")
+def kafka_cells(answers, client, suite):
+    kafka = read(answers / f"{client}.{suite}.kafka")
+    ours = read(answers / f"{client}.{suite}.streamstack")
     if kafka is None and ours is None:
         return {}
     if ours is None:
@@ -72,8 +78,8 @@ def kafka_cells(answers, client):
     return {(check, client): compared(kafka.get(check), ours.get(check), declared.get(check)) for check in checks}
 
 
-def feed_cells(answers, client):
-    ours = read(answers / f"{client}.feed.streamstack")
+def feed_cells(answers, client, suite):
+    ours = read(answers / f"{client}.{suite}.streamstack")
     if ours is None:
         return {}
     expected = json.loads((HERE / "expected/feed.json").read_text())
@@ -133,7 +139,8 @@ def limits_of(answers, clients):
     lines = []
     for client in clients:
         reasons = defaultdict(list)
-        for path in (answers / f"{client}.kafka.streamstack", answers / f"{client}.feed.streamstack"):
+        for suite in COMPARED + PROMISED:
+            path = answers / f"{client}.{suite}.streamstack"
             for check, answer in (read(path) or {}).items():
                 for part, reason in parts_left_out(answer):
                     reasons[reason].append(f"`{check}`" + (f" (`{part}`)" if part else ""))

@@ -9,9 +9,10 @@ import time
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import BrokerResponseError, KafkaTimeoutError, for_code
+from aiokafka.errors import BrokerResponseError, CommitFailedError, KafkaTimeoutError, for_code
 from aiokafka.protocol.metadata import MetadataRequest
 
+import groups
 from adapter import CannotDo, data, serve, text
 
 BOOTSTRAP = sys.argv[1]
@@ -37,8 +38,9 @@ def main():
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 
     admin = wait(started_admin())
-    asks = {**topic_asks(admin), **config_asks(admin), "produce": produce, "offset": offset, "read": read}
-    serve({name: lambda ask=ask, **how: wait(ask(**how)) for name, ask in asks.items()}, CANNOT, code_of)
+    of_groups = {**groups.member_asks(BOOTSTRAP, admin), **groups.admin_asks(admin)}
+    asks = {**topic_asks(admin), **config_asks(admin), **of_groups, "produce": produce, "offset": offset, "read": read}
+    serve({name: lambda ask=ask, **how: wait(ask(**how)) for name, ask in asks.items()}, {**CANNOT, **groups.CANNOT}, code_of)
     wait(admin.close())
 
 
@@ -49,6 +51,8 @@ async def started_admin():
 
 
 def code_of(error):
+    if isinstance(error, CommitFailedError):
+        return code_of(error.__cause__)
     if isinstance(error, BrokerResponseError) and error.errno:
         return error.errno
     return "client: asked again until its time was over" if isinstance(error, KafkaTimeoutError) else None

@@ -16,6 +16,7 @@ LATEST, EARLIEST, NEWEST = -1, -2, -3
 
 class Client:
     def __init__(self, command, prefix):
+        self.command = command
         self.prefix = prefix
         self.numbers = itertools.count()
         self.waiting = {}

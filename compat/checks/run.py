@@ -1,14 +1,17 @@
-"""run.py BOOTSTRAP kafka|feed PREFIX PART_OF_A_NAME COMMAND...: the checks, asked of the client that COMMAND starts."""
+"""run.py BOOTSTRAP SUITE PREFIX PART_OF_A_NAME COMMAND...: the checks, asked of the client that COMMAND starts."""
 
 import sys
 
 import config_checks
 import feed_bounds
+import feed_groups
 import feed_history
 import feed_names
 import feed_refusals
 import fetch_checks
+import group_checks
 import produce_checks
+import restart_checks
 import topic_checks
 import wire_checks
 from client import Client
@@ -17,7 +20,13 @@ from harness import Suite
 SUITES = {
     "kafka": [produce_checks, fetch_checks, topic_checks, config_checks, wire_checks],
     "feed": [feed_names, feed_history, feed_bounds, feed_refusals],
+    "groups": [group_checks],
+    "feed-groups": [feed_groups],
+    "restart": [restart_checks],
 }
+
+# Checks of groups wait more than they work.
+LANES = {"groups": 4, "feed-groups": 4}
 
 
 def main():
@@ -26,7 +35,7 @@ def main():
     for module in SUITES[name]:
         module.declare(suite)
     with Client([*command, bootstrap], prefix) as client:
-        suite.run(client, part)
+        suite.run(client, part, LANES.get(name, 1))
 
 
 main()

@@ -1,6 +1,7 @@
 # kafka-clients. java.sh setup | version | run BOOTSTRAP SUITE PREFIX [ONLY]
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../java" && pwd)
+compat=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+here=$compat/java
 target=$COMPAT_CACHE/java
 case $1 in
 setup)
@@ -15,6 +16,10 @@ setup)
     ;;
 version) jar=$(echo "$target"/lib/kafka-clients-*.jar); jar=${jar##*/}; echo "kafka-clients ${jar//[!0-9.]/}" | sed 's/\.$//' ;;
 run)
-    exec java -Dorg.slf4j.simpleLogger.defaultLogLevel=error -Xmx512M -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$target/classes:$target/lib/*" Checks "${@:2}"
+    java=(java -Dorg.slf4j.simpleLogger.defaultLogLevel=error -Xmx512M -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$target/classes:$target/lib/*")
+    case $3 in
+    kafka | feed) exec "${java[@]}" Checks "${@:2}" ;;
+    *) exec python3 "$compat/checks/run.py" "$2" "$3" "$4" "${5:-}" "${java[@]}" Members ;;
+    esac
     ;;
 esac

@@ -6,7 +6,7 @@ target=$COMPAT_CACHE/kafkajs
 case $1 in
 setup)
     mkdir -p "$target"
-    cp "$here/client.mjs" "$compat/checks/adapter.mjs" "$here/package.json" "$here/.npmrc" "$target/"
+    cp "$here"/*.mjs "$compat/checks/adapter.mjs" "$here/package.json" "$here/.npmrc" "$target/"
     cmp -s "$here/package-lock.json" "$target/package-lock.json" && exit 0
     rm -rf "$target/node_modules" "$target/package-lock.json"
     cp "$here/package-lock.json" "$target/"

@@ -1,6 +1,7 @@
 # confluent-kafka for Python, which carries librdkafka. librdkafka.sh setup | version | run BOOTSTRAP SUITE PREFIX [ONLY]
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../librdkafka" && pwd)
+compat=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+here=$compat/librdkafka
 venv=$COMPAT_CACHE/librdkafka
 case $1 in
 setup)
@@ -10,5 +11,11 @@ setup)
     cp "$here/requirements.txt" "$venv/"
     ;;
 version) "$venv/bin/python" "$here/checks.py" --version ;;
-run) exec "$venv/bin/python" "$here/checks.py" "${@:2}" ;;
+run)
+    case $3 in
+    kafka | feed) exec "$venv/bin/python" "$here/checks.py" "${@:2}" ;;
+    esac
+    # The folder of the program comes first among those in which it looks for modules.
+    PYTHONPATH=$compat/checks exec python3 "$compat/checks/run.py" "$2" "$3" "$4" "${5:-}" "$venv/bin/python" "$here/members.py"
+    ;;
 esac

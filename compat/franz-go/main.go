@@ -1,4 +1,5 @@
 // checks BOOTSTRAP kafka|feed PREFIX [PART OF A NAME]: franz-go against a broker, one JSON line a check.
+// checks BOOTSTRAP: franz-go in groups, asked in JSON lines.
 package main
 
 import (
@@ -30,6 +31,10 @@ func (s *suite) check(name string, run func(c *client) answer) {
 type fault struct{ code string }
 
 func main() {
+	if len(os.Args) == 2 {
+		serveMembers(os.Args[1])
+		return
+	}
 	bootstrap, name, prefix, only := os.Args[1], os.Args[2], os.Args[3], ""
 	if len(os.Args) > 4 {
 		only = os.Args[4]

@@ -43,6 +43,14 @@ type Ask struct {
 	MaxWaitMs    int64             `json:"max_wait_ms"`
 	Reset        string            `json:"reset"`
 	Group        string            `json:"group"`
+	Member       string            `json:"member"`
+	Topics       []string          `json:"topics"`
+	Protocol     string            `json:"protocol"`
+	Assignor     string            `json:"assignor"`
+	Instance     string            `json:"instance"`
+	SessionMs    int64             `json:"session_ms"`
+	Of           []Place           `json:"of"`
+	Positions    []Position        `json:"positions"`
 }
 
 // Record is one to be sent.

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"strconv"
 	"time"
@@ -21,7 +22,7 @@ var bootstrap string
 
 func main() {
 	bootstrap = os.Args[1]
-	adapter.Serve(adapter.Handlers{
+	handlers := adapter.Handlers{
 		"create": create, "delete": remove, "grow": grow, "partitions": partitions, "topics": topics, "shape": shape,
 		"cluster": cluster, "configs": configs, "alter": alter, "alter_all": alterAll,
 		"produce": produce, "offset": offset, "read": read,
@@ -30,7 +31,9 @@ func main() {
 		"log_dirs":       cannot("describe the log directories"),
 		"leader_epoch":   cannot("ask for the end of a leader epoch"),
 		"topic_id":       cannot("show topic ids, which are above its version of Metadata"),
-	}, codeOf)
+	}
+	maps.Copy(handlers, memberAsks)
+	adapter.Serve(handlers, codeOf)
 }
 
 func cannot(reason string) func(*ask) (any, error) {

@@ -9,6 +9,7 @@ from kafka.admin import AlterConfigOp, ConfigResource, KafkaAdminClient
 from kafka.errors import BrokerResponseError, for_code
 
 from adapter import CannotDo, data, serve, text
+from groups import admin_asks, member_asks
 
 BOOTSTRAP = sys.argv[1]
 WAIT_S = 20
@@ -31,7 +32,8 @@ def code_of(error):
 
 
 def asks(admin):
-    return {**topic_asks(admin), **config_asks(admin), "produce": produce, "offset": offset(admin), "read": read}
+    of_groups = {**member_asks(BOOTSTRAP), **admin_asks(admin)}
+    return {**topic_asks(admin), **config_asks(admin), **of_groups, "produce": produce, "offset": offset(admin), "read": read}
 
 
 def described(admin, topic):

@@ -5,6 +5,7 @@ import kafkajs from 'kafkajs'
 import Snappy from 'kafkajs-snappy'
 import lz4 from 'lz4-napi'
 import { Cannot, serve, sleep, text } from './adapter.mjs'
+import { cannot as cannotInGroups, groupAsks, memberAsks } from './groups.mjs'
 
 const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = kafkajs
 const WAIT_MS = 20_000
@@ -38,12 +39,12 @@ const kafka = new Kafka({
 
 /** The protocol's code is in the error, or in what it was made of. */
 function codeOf (error) {
-  for (let inner = error; inner != null; inner = inner.cause ?? inner.errors?.[0] ?? inner.partitions?.[0]?.error) {
+  for (let inner = error; inner != null; inner = inner.cause ?? inner.errors?.[0] ?? inner.groups?.[0]?.error ?? inner.partitions?.[0]?.error) {
     if (typeof inner.code === 'number') {
       return inner.code
     }
     // What kafkajs refuses before it asks the broker.
-    if (/^Invalid (topic|resource name)/.test(inner.message)) {
+    if (/^Invalid (topic|resource name)|^The consumer group must have no running/.test(inner.message)) {
       return `client: ${inner.message}`
     }
   }
@@ -234,4 +235,5 @@ function shown (m) {
   return { offset: Number(m.offset), key: text(m.key), value: text(m.value), headers, timestamp: Number(m.timestamp) }
 }
 
-await serve({ ...topicAsks, ...configAsks, produce, offset, read }, cannot, codeOf)
+const ofGroups = { ...memberAsks(kafka, withAdmin), ...groupAsks(withAdmin) }
+await serve({ ...topicAsks, ...configAsks, ...ofGroups, produce, offset, read }, { ...cannot, ...cannotInGroups }, codeOf)

@@ -1,4 +1,4 @@
-"""checks.py BOOTSTRAP kafka|feed PREFIX [PART OF A NAME]: kcat by the commands that a user types, one JSON line a check."""
+"""checks.py BOOTSTRAP SUITE PREFIX [PART OF A NAME]: kcat by the commands that a user types, one JSON line a check."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import sys
 import time
 import traceback
 
-CHECKS = {"kafka": [], "feed": []}
+CHECKS = {suite: [] for suite in ("kafka", "feed", "groups", "feed-groups", "restart")}
 
 
 def check(name, suite="kafka"):
@@ -199,6 +199,32 @@ def produce_refused(k):
 @check("feed.kcat.hidden", "feed")
 def hidden(k):
     return [t["topic"] for t in json.loads(k.run("-L", "-J"))["topics"] if ".." in t["topic"]]
+
+
+def in_group(k, group, topic):
+    """What the group has not read yet, to the end; its positions are committed when kcat ends."""
+    found = k.run("-G", k.name(group), "-q", "-e", "-X", "auto.offset.reset=earliest", "-f", "%o %s\\n", topic, wait_s=40)
+    return sorted(found.splitlines())
+
+
+@check("kcat.group", "groups")
+def group(k):
+    topic = k.name("grouped")
+    k.produce(topic, ["a", "b", "c"])
+    first = [in_group(k, "readers", topic), in_group(k, "readers", topic)]
+    k.produce(topic, ["d"])
+    return {"first": first, "then": in_group(k, "readers", topic), "another group": in_group(k, "others", topic)}
+
+
+@check("feed.kcat.group", "feed-groups")
+def group_on_a_feed(k):
+    topic = k.name("grouped-feed")
+    k.produce(topic, ["a", "b"])
+    k.produce(f"{topic}..seal", ["first:{}"], "-K:")
+    first = [in_group(k, "feed", f"{topic}..feed"), in_group(k, "feed", f"{topic}..feed")]
+    k.produce(topic, ["c"])
+    k.produce(f"{topic}..seal", ["second:{}"], "-K:")
+    return {"first": first, "then": in_group(k, "feed", f"{topic}..feed"), "commits": len(in_group(k, "commits", f"{topic}..commits"))}
 
 
 def main():

@@ -2,6 +2,7 @@
 
 import { Admin, Consumer, Producer } from '@platformatic/kafka'
 import { Cannot, data, serve, sleep, text } from './adapter.mjs'
+import { groupAsks, memberAsks } from './groups.mjs'
 
 const WAIT_MS = 20_000
 const RESOURCES = { topic: 2, broker: 4 }
@@ -231,4 +232,5 @@ function shown (batch) {
   }))
 }
 
-await serve({ ...topicAsks, ...configAsks, produce, offset, read }, cannot, codeOf)
+const ofGroups = { ...memberAsks(common), ...groupAsks(withAdmin) }
+await serve({ ...topicAsks, ...configAsks, ...ofGroups, produce, offset, read }, cannot, codeOf)

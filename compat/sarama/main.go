@@ -3,6 +3,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"os"
 
 	"github.com/IBM/sarama"
@@ -25,14 +26,16 @@ func main() {
 		panic(err)
 	}
 	c := &client{bootstrap, admin}
-	adapter.Serve(adapter.Handlers{
+	handlers := adapter.Handlers{
 		"create": c.create, "delete": c.delete, "grow": c.grow, "partitions": c.partitions, "topics": c.topics,
 		"delete_records": c.deleteRecords, "log_dirs": c.logDirs, "shape": c.shape, "topic_id": c.topicID, "cluster": c.cluster,
 		"configs": c.configs, "alter": c.alter, "alter_all": c.alterAll,
 		"produce": c.produce, "offset": c.offset, "read": c.read,
 		"api_versions": c.apiVersions, "coordinator": c.coordinator, "producer_id": c.producerID,
 		"leader_epoch": cannot("ask for the end of a leader epoch"),
-	}, codeOf)
+	}
+	maps.Copy(handlers, c.memberAsks())
+	adapter.Serve(handlers, codeOf)
 }
 
 // config with the newest version that sarama speaks, which it does not take by itself.

@@ -10,10 +10,12 @@ import traceback
 import cluster_checks
 import config_checks
 import feed_checks
+import group_checks
 import record_checks
 import topic_checks
 from host import Host, Tools
 
+GROUP_CHECKS = [*group_checks.CHECKS]
 KAFKA_CHECKS = [*topic_checks.CHECKS, *config_checks.CHECKS, *record_checks.CHECKS, *cluster_checks.CHECKS]
 
 
@@ -23,7 +25,9 @@ def main():
     tools = Tools(bootstrap, host)
     if suite == "feed":
         run(feed_checks.CHECKS, tools, only)
-    else:
+    elif suite == "groups":
+        run(GROUP_CHECKS, tools, only)
+    elif suite == "kafka":
         with config_checks.replicas_as_formatted(tools):
             run(KAFKA_CHECKS, tools, only)
     host.close()

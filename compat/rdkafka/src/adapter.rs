@@ -37,7 +37,19 @@ pub struct Ask {
     pub count: Option<usize>,
     pub max_wait_ms: u32,
     pub reset: String,
+    pub group: String,
+    pub member: String,
+    pub topics: Vec<String>,
+    pub protocol: String,
+    pub assignor: String,
+    pub instance: String,
+    pub session_ms: u32,
+    pub of: Vec<Place>,
+    pub positions: Vec<(String, i32, i64, String)>,
 }
+
+/// A topic and a partition of it.
+pub type Place = (String, i32);
 
 impl Default for Ask {
     fn default() -> Ask {
@@ -68,6 +80,15 @@ impl Default for Ask {
             count: None,
             max_wait_ms: 100,
             reset: "error".to_owned(),
+            group: String::new(),
+            member: String::new(),
+            topics: Vec::new(),
+            protocol: String::new(),
+            assignor: String::new(),
+            instance: String::new(),
+            session_ms: 0,
+            of: Vec::new(),
+            positions: Vec::new(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! client BOOTSTRAP: rdkafka, asked in JSON lines.
 
 mod adapter;
+mod groups;
+mod members;
 mod records;
 mod topics;
 
@@ -37,6 +39,17 @@ fn answer(ask: &Ask) -> Answer {
         "produce" => records::produce(ask),
         "offset" => records::offset(ask),
         "read" => records::read(ask),
+        "join" => members::join(ask),
+        "member" => members::told(ask),
+        "commit" => members::commit(ask),
+        "committed" => members::committed(ask),
+        "leave" => members::leave(ask),
+        "groups" => groups::all(),
+        "group" => groups::described(ask),
+        "group_positions" => groups::positions(ask),
+        "move" => groups::set_positions(ask),
+        "delete_group" => groups::delete(ask),
+        "forget" => Err(Fault::Cannot("delete positions of a group")),
         "alter" => Err(Fault::Cannot("change configs one by one (IncrementalAlterConfigs)")),
         "api_versions" => Err(Fault::Cannot("show the versions that a broker told")),
         "coordinator" => Err(Fault::Cannot("ask for a coordinator outside of a group")),

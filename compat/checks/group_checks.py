@@ -1,0 +1,201 @@
+"""Groups: members that share, come, leave and are killed; positions; groups as their operators see them."""
+
+from harness import Cannot, outcome
+from members import LONG_SESSION_MS, group, when_settled
+
+PROTOCOLS = ["classic", "consumer"]
+
+
+def declare(suite):
+    for protocol in PROTOCOLS:
+        declare_members(suite, protocol)
+    declare_positions(suite)
+    declare_operators(suite)
+
+
+def four_partitions(c, name, each=2):
+    topic = c.create(c.name(name), 4)
+    more(c, topic, "first", each)
+    return topic
+
+
+def more(c, topic, word, each=2, partitions=4):
+    for p in range(partitions):
+        c.produce(topic, p, [f"{word} {p} {n}" for n in range(each)])
+
+
+def declare_members(suite, protocol):
+    @suite.check(f"group.{protocol}.two")
+    def share(c):
+        topic = four_partitions(c, f"group-share-{protocol}")
+        with group(c, f"share-{protocol}", [topic], protocol) as g:
+            first = g.join()
+            answer = {"alone": g.shares(4)}
+            g.reads(8)
+            g.commit_all()
+            second = g.join()
+            answer["two"] = g.shares(4)
+            more(c, topic, "second")
+            g.reads(16)
+            answer["both read"] = [len(set(m.values())) > 0 for m in (first, second)]
+            g.commit_all()
+            g.kill(second)
+            answer["after the kill"] = g.shares(4)
+            more(c, topic, "third")
+            g.reads(24)
+            g.commit_all()
+            g.join()
+            answer["one more"] = g.shares(4)
+            g.leave(first)
+            answer["one left"] = g.shares(4)
+            more(c, topic, "fourth")
+            g.reads(32)
+            answer["each once"] = len(g.values()) == len(set(g.values())) == 32
+        return answer
+
+    @suite.check(f"group.{protocol}.static")
+    def static(c):
+        topic = four_partitions(c, f"group-static-{protocol}")
+        with group(c, f"static-{protocol}", [topic], protocol, session_ms=LONG_SESSION_MS) as g:
+            first = g.join(instance="one")
+            second = g.join(instance="two")
+            shares = g.shares(4)
+            had, calm = second.partitions, first.taken
+            # The new protocol holds an instance's place only for one that said that it will come back.
+            (g.kill if protocol == "classic" else g.leave)(second)
+            again = g.join(instance="two")
+            g.shares(4)
+            return {"two": shares, "the same": again.partitions == had, "the other was left alone": first.taken == calm}
+
+    @suite.check(f"group.{protocol}.incremental")
+    def incremental(c):
+        topic = four_partitions(c, f"group-cooperative-{protocol}")
+        with group(c, f"cooperative-{protocol}", [topic], protocol, assignor="cooperative") as g:
+            first = g.join()
+            g.shares(4)
+            g.join()
+            shares = g.shares(4)
+            first.look()
+            kept = [p for p in first.partitions if p not in first.taken]
+            return {"two": shares, "taken": len(first.taken), "kept": len(kept)}
+
+
+def declare_positions(suite):
+    @suite.check("group.positions")
+    def positions(c):
+        topic = four_partitions(c, "group-positions", each=5)
+        with group(c, "positions", [topic]) as g:
+            first = g.join()
+            g.shares(4)
+            g.reads(20)
+            first.commit([[topic, 0, 3, ""], [topic, 1, 5, ""]])
+            told = first.committed([[topic, 0], [topic, 1], [topic, 2]])
+            g.leave(first)
+            again = g.join()
+            g.shares(4)
+            g.reads(20)
+            c.wait_for(lambda: len(again.look().read) == 12)
+            return {"told": told, "read again": sorted(again.values())}
+
+    @suite.check("group.positions.metadata")
+    def metadata(c):
+        topic = four_partitions(c, "group-metadata")
+        with group(c, "metadata", [topic]) as g:
+            member = g.join()
+            g.shares(4)
+            member.commit([[topic, 0, 1, "what a user \u00e4dds"], [topic, 3, 2, ""]])
+            return member.committed([[topic, 0], [topic, 3]])
+
+
+def declare_operators(suite):
+    @suite.check("group.admin.describe")
+    def describe(c):
+        topic = four_partitions(c, "group-described")
+        with group(c, "described", [topic]) as g:
+            member = g.join()
+            g.shares(4)
+            c.wait_for(lambda: state_of(c, g.name) == "stable")
+            alive = c.ask("group", group=g.name)
+            g.commit_all()
+            g.leave(member)
+            c.wait_for(lambda: state_of(c, g.name) == "empty")
+            return {"alive": shown(alive), "empty": shown(c.ask("group", group=g.name))}
+
+    @suite.check("group.admin.describe_unknown")
+    def describe_unknown(c):
+        return shown(c.ask("group", group=c.name("no-such-group")))
+
+    @suite.check("group.admin.list")
+    def listed(c):
+        topic = four_partitions(c, "group-listed")
+        with group(c, "listed", [topic]) as g:
+            g.join()
+            g.shares(4)
+            c.wait_for(lambda: state_of(c, g.name) == "stable")
+            return [row[1:] for row in c.ask("groups") if row[0] == g.name]
+
+    @suite.check("group.admin.positions")
+    def positions(c):
+        topic = four_partitions(c, "group-moved")
+        name = c.name("moved")
+        moved = [[topic, 0, 1, "by hand"], [topic, 2, 2, ""]]
+        try:
+            c.ask("move", group=name, positions=moved)
+        except Cannot as reason:
+            if "metadata" not in str(reason):
+                raise
+            c.ask("move", group=name, positions=[[*row[:3], ""] for row in moved])
+        told = positions_of(c, name, topic)
+        answer = {"moved": told, "forget": outcome(lambda: c.ask("forget", group=name, of=[[topic, 0]]))}
+        answer["then"] = positions_of(c, name, topic)
+        with group(c, "moved", [topic]) as g:
+            g.join()
+            g.shares(4)
+            count = len([1 for row in answer["then"] for _ in range(row[2])])
+            g.reads(8 - count)
+            answer["read from there"] = g.values()
+        return answer
+
+    @suite.check("group.admin.delete")
+    def delete(c):
+        topic = four_partitions(c, "group-deleted")
+        with group(c, "deleted", [topic]) as g:
+            member = g.join()
+            g.shares(4)
+            g.reads(8)
+            g.commit_all()
+            answer = {"with a member": outcome(lambda: c.ask("delete_group", group=g.name))}
+            g.leave(member)
+            answer["empty"] = when_settled(c, lambda: c.ask("delete_group", group=g.name))
+            answer["gone"] = outcome(lambda: c.ask("delete_group", group=g.name))
+        answer["listed"] = g.name in [row[0] for row in c.ask("groups")]
+        return answer
+
+    @suite.check("group.admin.refused")
+    def refused(c):
+        topic = four_partitions(c, "group-refused")
+        with group(c, "refused", [topic]) as g:
+            g.join()
+            g.shares(4)
+            g.reads(8)
+            g.commit_all()
+            return {
+                "move with a member": outcome(lambda: c.ask("move", group=g.name, positions=[[topic, 0, 0, ""]])),
+                "forget what is subscribed": outcome(lambda: c.ask("forget", group=g.name, of=[[topic, 0]])),
+                "forget of no group": outcome(lambda: c.ask("forget", group=c.name("nobody"), of=[[topic, 0]])),
+                "positions of no group": positions_of(c, c.name("nobody"), topic),
+            }
+
+
+def state_of(c, name):
+    return c.ask("group", group=name)["state"].replace("_", "").lower()
+
+
+def positions_of(c, name, topic, partitions=4):
+    """All positions of the group. Some clients can only ask about partitions that are named."""
+    return sorted(c.ask("group_positions", group=name, of=[[topic, p] for p in range(partitions)]))
+
+
+def shown(told):
+    """A group without what differs from run to run."""
+    return {**told, "members": [{**m, "partitions": len(m["partitions"])} for m in told["members"]]}

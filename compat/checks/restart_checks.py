@@ -1,0 +1,74 @@
+"""The broker is restarted while groups read. Whoever runs the checks restarts it once all are ready, as files in COMPAT_RESTART tell."""
+
+import os
+import pathlib
+import time
+
+from client import Client
+from group_checks import PROTOCOLS, more
+from members import LONG_SESSION_MS, group
+
+RESTART_WAIT_S = 180
+
+# Whose members keep their generation over a restart. The others may join anew when a connection breaks.
+CALM = {"java", "librdkafka", "rdkafka"}
+
+
+def declare(suite):
+    for protocol in PROTOCOLS:
+
+        @suite.check(f"restart.{protocol}", waits_for_the_clock=True)
+        def restart(c, protocol=protocol):
+            with Ready(c.prefix, protocol) as ready:
+                topic = c.create(c.name(f"restart-{protocol}"), 4)
+                with group(c, f"restart-{protocol}", [topic], protocol, session_ms=LONG_SESSION_MS) as g:
+                    return over_a_restart(g, topic, ready)
+
+
+def over_a_restart(g, topic, ready):
+    members = [g.join(), g.join()]
+    answer = {"before": g.shares(4)}
+    more(g.c, topic, "first")
+    g.reads(8)
+    g.commit_all("before")
+    g.look()
+    had = [told(member) for member in members]
+    ready.wait_for_the_restart()
+    with Client(g.c.command, g.c.prefix) as c:
+        g.c = c  # its own connections may not have outlived the broker
+        more(c, topic, "second")
+        g.reads(16)
+        answer["after"] = g.shares(4)
+        g.commit_all("after")
+        more(c, topic, "third")
+        g.reads(24)
+    answer["each once"] = len(g.values()) == len(set(g.values())) == 24
+    if c.prefix in CALM:
+        answer["no rebalance"] = [told(member) for member in members] == had
+    return answer
+
+
+def told(member):
+    return [member.partitions, member.taken, member.generation]
+
+
+class Ready:
+    """One check's part in the restart: a file when it is ready, or will never be."""
+
+    def __init__(self, prefix, protocol):
+        self.folder = pathlib.Path(os.environ["COMPAT_RESTART"])
+        self.mark = self.folder / f"ready.{prefix}.{protocol}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.mark.touch()
+
+    def wait_for_the_restart(self):
+        self.mark.touch()
+        deadline = time.monotonic() + RESTART_WAIT_S
+        while not (self.folder / "restarted").exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError("the broker was not restarted")
+            time.sleep(0.1)

@@ -19,7 +19,8 @@ run)
     java=(java -Dorg.slf4j.simpleLogger.defaultLogLevel=error -Xmx512M -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$target/classes:$target/lib/*")
     case $3 in
     kafka | feed) exec "${java[@]}" Checks "${@:2}" ;;
-    *) exec python3 "$compat/checks/run.py" "$2" "$3" "$4" "${5:-}" "${java[@]}" Members ;;
+    groups) "${java[@]}" Checks "${@:2}" ;;
     esac
+    exec python3 "$compat/checks/run.py" "$2" "$3" "$4" "${5:-}" "${java[@]}" Members
     ;;
 esac

@@ -11,11 +11,12 @@ import cluster_checks
 import config_checks
 import feed_checks
 import group_checks
+import reader_checks
 import record_checks
 import topic_checks
 from host import Host, Tools
 
-GROUP_CHECKS = [*group_checks.CHECKS]
+GROUP_CHECKS = [*group_checks.CHECKS, *reader_checks.CHECKS]
 KAFKA_CHECKS = [*topic_checks.CHECKS, *config_checks.CHECKS, *record_checks.CHECKS, *cluster_checks.CHECKS]
 
 

@@ -129,8 +129,6 @@ def unknown(t):
         f"{GROUPS} --describe --group tools-nobody --state",
         f"{GROUPS} --delete --group tools-nobody",
         f"{GROUPS} --delete-offsets --group tools-nobody --topic tools-g",
-        f"{GROUPS} --list --state sleeping",
-        f"{GROUPS} --list --type rock",
         f"{GROUPS} --validate-regex 'tools-.*'",
         f"{GROUPS} --validate-regex '['",
         "kafka-groups --list --group-type rock",

@@ -14,6 +14,8 @@ KAFKA = HERE.parent / "kafka"
 
 NO_BROKER = {"kafka-dump-log"}
 BROKER_OPTION = {"kafka-replica-verification": "--broker-list"}
+# It takes the broker as its first word.
+BROKER_FIRST = {"kafka-e2e-latency"}
 # Its sub-commands take the broker, the other tools themselves.
 BROKER_AFTER_SUBCOMMAND = {"kafka-cluster"}
 
@@ -72,7 +74,9 @@ class Tools:
 
     def raw(self, command, given="", **patience):
         tool, *args = shlex.split(command)
-        if tool not in NO_BROKER:
+        if tool in BROKER_FIRST:
+            args.insert(0, self.bootstrap)
+        elif tool not in NO_BROKER:
             at = 1 if tool in BROKER_AFTER_SUBCOMMAND else 0
             args[at:at] = [BROKER_OPTION.get(tool, "--bootstrap-server"), self.bootstrap]
         begun = time.monotonic()

@@ -35,6 +35,8 @@ public final class Checks {
             FetchChecks.declare(suite);
             TopicChecks.declare(suite);
             ConfigChecks.declare(suite);
+        } else if (args[1].equals("groups")) {
+            ConsoleChecks.declare(suite);
         } else {
             NameChecks.declare(suite);
             HistoryChecks.declare(suite);

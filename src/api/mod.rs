@@ -11,12 +11,14 @@ mod create_acls;
 mod create_partitions;
 mod create_topics;
 mod delete_acls;
+mod delete_groups;
 mod delete_records;
 mod delete_topics;
 mod describe_acls;
 mod describe_client_quotas;
 mod describe_cluster;
 mod describe_configs;
+mod describe_groups;
 mod describe_log_dirs;
 mod describe_producers;
 mod describe_topic_partitions;
@@ -25,9 +27,14 @@ mod described;
 mod elect_leaders;
 mod fetch;
 mod find_coordinator;
+mod group;
+mod heartbeat;
 mod incremental_alter_configs;
 mod init_producer_id;
+mod join_group;
+mod leave_group;
 mod list_config_resources;
+mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
 mod metadata;
@@ -41,6 +48,7 @@ mod repeated;
 mod reply;
 mod resource;
 mod seal;
+mod sync_group;
 mod topic;
 mod update_features;
 
@@ -49,13 +57,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kafka_protocol::messages::{
     AlterConfigsRequest, AlterPartitionReassignmentsRequest, CreateAclsRequest, CreatePartitionsRequest,
-    CreateTopicsRequest, DeleteAclsRequest, DeleteRecordsRequest, DeleteTopicsRequest, DescribeAclsRequest,
-    DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest, DescribeLogDirsRequest,
-    DescribeProducersRequest, DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest,
-    FetchRequest, FindCoordinatorRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
-    ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest,
-    OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest, ProduceRequest,
-    UpdateFeaturesRequest,
+    CreateTopicsRequest, DeleteAclsRequest, DeleteGroupsRequest, DeleteRecordsRequest, DeleteTopicsRequest,
+    DescribeAclsRequest, DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest,
+    DescribeGroupsRequest, DescribeLogDirsRequest, DescribeProducersRequest, DescribeTopicPartitionsRequest,
+    DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest, FindCoordinatorRequest, HeartbeatRequest,
+    IncrementalAlterConfigsRequest, InitProducerIdRequest, JoinGroupRequest, LeaveGroupRequest,
+    ListConfigResourcesRequest, ListGroupsRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest,
+    MetadataRequest, OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest,
+    ProduceRequest, SyncGroupRequest, UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::{Decodable, Message, VersionRange};
 
@@ -143,6 +152,12 @@ pub static TABLE: &[Api] = &[
     api!(8, "OffsetCommit", OffsetCommitRequest, OFFSET_COMMIT, offset_commit::handle),
     api!(9, "OffsetFetch", OffsetFetchRequest, OFFSET_FETCH, offset_fetch::handle),
     api!(10, "FindCoordinator", FindCoordinatorRequest, FIND_COORDINATOR, find_coordinator::handle),
+    api!(11, "JoinGroup", JoinGroupRequest, JOIN_GROUP, join_group::handle),
+    api!(12, "Heartbeat", HeartbeatRequest, HEARTBEAT, heartbeat::handle),
+    api!(13, "LeaveGroup", LeaveGroupRequest, LEAVE_GROUP, leave_group::handle),
+    api!(14, "SyncGroup", SyncGroupRequest, SYNC_GROUP, sync_group::handle),
+    api!(15, "DescribeGroups", DescribeGroupsRequest, DESCRIBE_GROUPS, describe_groups::handle),
+    api!(16, "ListGroups", ListGroupsRequest, LIST_GROUPS, list_groups::handle),
     API_VERSIONS,
     api!(19, "CreateTopics", CreateTopicsRequest, CREATE_TOPICS, create_topics::handle),
     api!(20, "DeleteTopics", DeleteTopicsRequest, DELETE_TOPICS, delete_topics::handle),
@@ -162,6 +177,7 @@ pub static TABLE: &[Api] = &[
     api!(33, "AlterConfigs", AlterConfigsRequest, ALTER_CONFIGS, alter_configs::handle),
     api!(35, "DescribeLogDirs", DescribeLogDirsRequest, DESCRIBE_LOG_DIRS, describe_log_dirs::handle),
     api!(37, "CreatePartitions", CreatePartitionsRequest, CREATE_PARTITIONS, create_partitions::handle),
+    api!(42, "DeleteGroups", DeleteGroupsRequest, DELETE_GROUPS, delete_groups::handle),
     api!(43, "ElectLeaders", ElectLeadersRequest, ELECT_LEADERS, elect_leaders::handle),
     api!(
         44,

@@ -22,6 +22,9 @@ pub const VIEW_OPERATIONS: i32 = 0b0101_0000_1000;
 /// Operations on the cluster: create, alter, describe, cluster action, describe and alter configs, idempotent write.
 pub const CLUSTER_OPERATIONS: i32 = 0b1_1111_1010_0000;
 
+/// Operations on a group: read, delete, describe, describe and alter configs.
+pub const GROUP_OPERATIONS: i32 = 0b1101_0100_1000;
+
 /// Where a client finds this broker.
 pub struct Node {
     pub id: BrokerId,

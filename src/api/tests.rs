@@ -3,6 +3,7 @@
 mod admin;
 mod cluster;
 mod configs;
+mod groups;
 mod offsets;
 mod operator;
 mod positions;

@@ -122,7 +122,7 @@ impl Broker {
         let publisher = Arc::new(Publisher::new(catalog.clone(), store.clone(), settings.clone(), floor));
         let durable = Arc::new(Durable::starting_at(opened.lsn));
         let core = Arc::new(Core::new(opened.state, opened.lsn));
-        let groups = Groups::restore(&core, settings.typed(), Timestamp(clock.steady_ms()))?;
+        let groups = Groups::restore(&core, settings.typed(), clock.elapsed())?;
         let flush = Arc::new(Flush::new(
             core.clone(),
             store.clone(),

@@ -25,7 +25,7 @@ impl Broker {
             return Err(GroupError::NoName);
         }
         self.groups.with(self, group, |slot, running| {
-            let (ticket, answer) = running.ask(request, self.now());
+            let (ticket, answer) = running.ask(request, self.group_time());
             Asked { broker: self.clone(), slot: slot.clone(), ticket, answer, answered: false }
         })
     }
@@ -57,7 +57,7 @@ impl Drop for Asked {
         }
         self.slot.with(|running| {
             if !running.is_gone() {
-                running.forget(self.ticket, self.broker.now());
+                running.forget(self.ticket, self.broker.group_time());
                 self.broker.groups.finish(&self.broker, &self.slot, running);
             }
         });

@@ -1,10 +1,44 @@
 //! The groups' clock: sessions that expire, rebalances whose time is over.
+//!
+//! Time in which the whole process stood still (a stopped process, a paused virtual machine) is nobody's fault and does
+//! not count: the heartbeats of the members wait in their sockets meanwhile, and would find their sessions expired.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::super::Broker;
 use crate::model::Timestamp;
+
+/// How often the clock is looked at, at least, so that a pause is noticed.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A longer time without a look was a pause.
+const PAUSE_MIN: Duration = Duration::from_secs(3);
+
+/// Time that passes while the process runs.
+#[derive(Default)]
+pub(super) struct RunningTime(Mutex<Passed>);
+
+#[derive(Default)]
+struct Passed {
+    looked: Duration,
+    paused: Duration,
+}
+
+impl RunningTime {
+    /// The time, when the monotonic clock says `elapsed`. Never goes back.
+    pub fn at(&self, elapsed: Duration) -> Timestamp {
+        let mut passed = self.0.lock().expect("no code panics while it holds the time");
+        let since = elapsed.saturating_sub(passed.looked);
+        if since > PAUSE_MIN {
+            passed.paused += since - TICK;
+            tracing::warn!(ms = since.as_millis(), "the process stood still; sessions of groups go on from here");
+        }
+        passed.looked = passed.looked.max(elapsed);
+        let running = passed.looked - passed.paused;
+        Timestamp(i64::try_from(running.as_millis()).unwrap_or(i64::MAX))
+    }
+}
 
 /// Runs until the broker stops.
 pub(in super::super) async fn run(broker: Arc<Broker>) {
@@ -13,7 +47,7 @@ pub(in super::super) async fn run(broker: Arc<Broker>) {
             () = until_due(&broker) => {}
             () = broker.stop_requested() => return,
         }
-        while let Some(group) = broker.groups.deadlines.take_due(broker.now()) {
+        while let Some(group) = broker.groups.deadlines.take_due(broker.group_time()) {
             broker.wake_group(&group);
             // One group after the other, and others' requests between them.
             tokio::task::yield_now().await;
@@ -24,18 +58,14 @@ pub(in super::super) async fn run(broker: Arc<Broker>) {
 async fn until_due(broker: &Broker) {
     loop {
         let moved = broker.groups.deadlines.moved();
-        match broker.groups.deadlines.next() {
-            None => moved.await,
-            Some(deadline) => {
-                let left = left_until(deadline, broker.now());
-                if left.is_zero() {
-                    return;
-                }
-                tokio::select! {
-                    () = tokio::time::sleep(left) => {}
-                    () = moved => {}
-                }
-            }
+        let now = broker.group_time();
+        let left = broker.groups.deadlines.next().map_or(TICK, |deadline| left_until(deadline, now));
+        if left.is_zero() {
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(left.min(TICK)) => {}
+            () = moved => {}
         }
     }
 }
@@ -45,14 +75,33 @@ fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
 }
 
 impl Broker {
+    /// The time by which groups go, in ms: monotonic, and without the pauses of the process.
+    pub(super) fn group_time(&self) -> Timestamp {
+        self.groups.time.at(self.clock.elapsed())
+    }
+
     fn wake_group(&self, group: &str) {
         let Some(slot) = self.groups.running(group) else { return };
         slot.with(|running| {
             if !running.is_gone() {
-                running.due(self.now());
+                running.due(self.group_time());
                 self.groups.finish(self, &slot, running);
             }
         });
         self.kick();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_of_the_process_does_not_count_and_time_never_goes_back() {
+        let time = RunningTime::default();
+        let at = |ms| time.at(Duration::from_millis(ms)).0;
+        assert_eq!([at(0), at(900), at(3_900), at(3_800)], [0, 900, 3_900, 3_900]);
+        // A minute's pause counts as a tick.
+        assert_eq!([at(63_900), at(64_000), at(66_000)], [4_900, 5_000, 7_000]);
     }
 }

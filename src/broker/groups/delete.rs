@@ -14,7 +14,7 @@ impl Broker {
                 return Gated { value: Err(GroupError::NotEmpty), durable_at: running.kept_at };
             }
             let deleted = self.submit(|state| Ok::<_, GroupError>(state.decide_delete_group(group)));
-            running.replace(self.groups.machine_of(None, self.now()));
+            running.replace(self.groups.machine_of(None, self.group_time()));
             deleted.map(|deleted| match deleted {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(GroupError::UnknownGroup { group: group.to_owned() }),

@@ -26,7 +26,7 @@ impl Broker {
         drop(slots);
         let mut listed = BTreeMap::new();
         for (group, kept) in kept.value {
-            let machine = self.groups.machine_of(kept.as_ref(), self.now());
+            let machine = self.groups.machine_of(kept.as_ref(), self.group_time());
             listed.insert(group.clone(), row(group, &machine));
         }
         let mut durable_at = kept.durable_at;

@@ -14,8 +14,10 @@ mod running;
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 pub use self::ask::Asked;
+use self::clock::RunningTime;
 pub(super) use self::clock::run;
 pub use self::commit::CommitError;
 use self::deadlines::Deadlines;
@@ -36,6 +38,7 @@ pub(super) struct Groups {
     settings: GroupSettings,
     slots: RwLock<HashMap<Arc<str>, Arc<Slot>>>,
     deadlines: Deadlines,
+    time: RunningTime,
 }
 
 /// A group whose members cannot be read from the data folder.
@@ -48,9 +51,14 @@ pub struct UnreadableGroup {
 
 impl Groups {
     /// The groups as they were kept; those with members run from now on.
-    pub fn restore(core: &Core, settings: &Settings, now: Timestamp) -> Result<Groups, UnreadableGroup> {
-        let groups =
-            Groups { settings: settings_of(settings), slots: RwLock::default(), deadlines: Deadlines::default() };
+    pub fn restore(core: &Core, settings: &Settings, elapsed: Duration) -> Result<Groups, UnreadableGroup> {
+        let groups = Groups {
+            settings: settings_of(settings),
+            slots: RwLock::default(),
+            deadlines: Deadlines::default(),
+            time: RunningTime::default(),
+        };
+        let now = groups.time.at(elapsed);
         let kept: Vec<(String, Kept)> = core
             .look(|state| {
                 let kept = state.subscriptions().filter_map(|(name, s)| Some((name.to_owned(), s.kept()?.clone())));
@@ -138,7 +146,7 @@ impl Groups {
             None => (state.subscriptions().len() < max).then_some(None),
         });
         let kept = known.value.filter(|_| slots.len() < max).ok_or(GroupError::TooManyGroups { max })?;
-        let slot = Slot::new(group, self.machine_of(kept.as_ref(), broker.now()));
+        let slot = Slot::new(group, self.machine_of(kept.as_ref(), broker.group_time()));
         slots.insert(slot.name.clone(), slot.clone());
         count(&slots);
         Ok(slot)

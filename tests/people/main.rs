@@ -13,4 +13,5 @@ mod produce;
 mod read;
 mod restart;
 mod streams;
+mod subscriptions;
 mod terminal;

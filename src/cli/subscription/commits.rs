@@ -58,18 +58,43 @@ pub fn unread(client: &mut Client, space: &Space, partition: i32, offset: i64) -
     Ok(Some(u64::try_from(end - first).unwrap_or(0)))
 }
 
-/// Where a commit, or the first after it that has records in the partition, begins. None: none of them has.
+/// Where a commit begins, or the next that has records in the partition, be it one that is not sealed yet. None: it is not
+/// known.
 pub fn start(client: &mut Client, space: &Space, partition: i32, commit: i64) -> Result<Option<i64>, Failure> {
     match space {
         Space::Log { feed } => {
             let commits = history::bounds(client, feed, "commits")?;
-            let found = part_from(client, feed, partition, commit, commits.end)?;
-            Ok(found.and_then(|(_, part)| part.runs.iter().map(|run| run.log_base).min()))
+            match part_from(client, feed, partition, commit, commits.end)? {
+                Some((_, part)) => Ok(part.runs.iter().map(|run| run.log_base).min()),
+                None => sealed_end(client, feed, partition, (commits.start, commits.end)),
+            }
         }
         Space::Feed { feed, .. } => Ok(Some(base(client, feed, partition, commit)?)),
         Space::Commits => Ok(Some(commit)),
         Space::Other => Ok(None),
     }
+}
+
+/// Where the records of the newest commit in a partition of the log end; none when no commit has any there.
+fn sealed_end(
+    client: &mut Client,
+    feed: &str,
+    partition: i32,
+    (start, mut end): (i64, i64),
+) -> Result<Option<i64>, Failure> {
+    const AT_ONCE: i64 = 256;
+    while start < end {
+        let (mut next, mut found) = ((end - AT_ONCE).max(start), None);
+        let before = next;
+        while let Some((commit, part)) = part_from(client, feed, partition, next, end)? {
+            (next, found) = (commit + 1, part.runs.iter().map(|run| run.log_base + run.count).max());
+        }
+        if found.is_some() {
+            return Ok(found);
+        }
+        end = before;
+    }
+    Ok(None)
 }
 
 /// The newest commit that begins at or before `offset`; views from a commit on tell where it begins.

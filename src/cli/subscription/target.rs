@@ -66,6 +66,6 @@ fn commit_start(client: &mut Client, topic: &str, bounds: Bounds, commit: i64) -
             let message = format!("positions in {topic} have nothing to do with commits: use --to-offset");
             Err(Failure::Usage(message))
         }
-        space => Ok(commits::start(client, &space, bounds.partition, commit)?.unwrap_or(bounds.end)),
+        space => Ok(commits::start(client, &space, bounds.partition, commit)?.unwrap_or(bounds.start)),
     }
 }

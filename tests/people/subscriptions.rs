@@ -1,0 +1,146 @@
+//! `streamstack subscription`.
+
+use serde_json::{Value, json};
+
+use crate::terminal::{Terminal, settled};
+
+/// Three records in commit 0, two in commit 1, one that is not sealed; two partitions, all of it in the first.
+fn with_orders() -> Terminal {
+    let terminal = Terminal::new();
+    terminal.run(&["feed", "create", "orders", "--partitions", "2"]);
+    for (input, seal) in [("1\n2\n3\n", true), ("4\n5\n", true), ("6\n", false)] {
+        let produce = ["produce", "orders", "--partition", "0", "--seal"];
+        let args = if seal { &produce[..] } else { &produce[..4] };
+        assert_eq!(terminal.feed(args, input).code, 0);
+    }
+    terminal
+}
+
+fn reset(terminal: &Terminal, topic: &str, to: &[&str]) -> Vec<String> {
+    let args = [&["subscription", "reset", "warehouse", topic, "--yes"], to].concat();
+    settled(&terminal.out(&args))
+}
+
+/// The lines of a description as JSON, without the time behind, which must be there.
+fn described(terminal: &Terminal) -> Vec<Value> {
+    let lines = terminal.out(&["subscription", "describe", "warehouse", "-o", "json"]);
+    let lag = |line: &str| {
+        let mut lag: Value = serde_json::from_str(line).unwrap();
+        let seconds = lag.as_object_mut().unwrap().remove("lag_seconds").unwrap().as_f64().unwrap();
+        assert_eq!(lag["lag_records"] == json!(0), seconds == 0.0, "{line}");
+        lag
+    };
+    lines.lines().map(lag).collect()
+}
+
+fn lag(topic: &str, partition: i32, position: i64, end: i64, [offsets, records, commits]: [i64; 3]) -> Value {
+    json!({
+        "subscription": "warehouse", "topic": topic, "partition": partition, "position": position, "end": end,
+        "lag_offsets": offsets, "lag_records": records, "lag_commits": commits, "metadata": "",
+    })
+}
+
+#[test]
+fn lag_is_told_in_offsets_records_commits_and_time() {
+    let terminal = with_orders();
+    reset(&terminal, "orders", &["--to-offset", "3"]);
+    reset(&terminal, "orders..feed", &["--to-offset", "2", "--partition", "0"]);
+    reset(&terminal, "orders..commits", &["--to-commit", "1"]);
+    reset(&terminal, "orders..commits-0-1", &["--to-earliest", "--partition", "0"]);
+    let expected = [
+        lag("orders", 0, 3, 6, [3, 3, 1]),
+        lag("orders", 1, 0, 0, [0, 0, 0]),
+        lag("orders..commits", 0, 1, 2, [1, 1, 1]),
+        lag("orders..commits-0-1", 0, 0, 5, [5, 5, 2]),
+        lag("orders..feed", 0, 2, 5, [3, 3, 2]),
+    ];
+    assert_eq!(described(&terminal), expected);
+    let table = settled(&terminal.out(&["subscription", "describe", "warehouse", "orders"]));
+    assert_eq!(table[0], "TOPIC PARTITION POSITION END OFFSETS RECORDS COMMITS BEHIND METADATA");
+    assert!(table[1].starts_with("orders 0 3 6 3 3 1 ") && table[1].ends_with(" s -"), "{table:?}");
+    assert_eq!(table[2..], ["orders 1 0 0 0 0 0 0.0 s -"]);
+}
+
+#[test]
+fn whoever_has_read_all_is_behind_by_nothing() {
+    let terminal = with_orders();
+    for topic in ["orders", "orders..feed", "orders..commits"] {
+        reset(&terminal, topic, &["--to-latest"]);
+    }
+    for lag in described(&terminal) {
+        assert_eq!(lag["position"], lag["end"], "{lag}");
+        for zero in ["lag_offsets", "lag_records", "lag_commits"] {
+            assert_eq!(lag[zero], 0, "{lag}");
+        }
+    }
+}
+
+#[test]
+fn deleted_records_are_no_records_to_be_read() {
+    let terminal = Terminal::with(&["--override", "log.retention.check.interval.ms=50"]);
+    terminal.run(&["feed", "create", "orders", "-c", "streamstack.retention.commits=1"]);
+    reset(&terminal, "orders", &["--to-earliest"]);
+    terminal.feed(&["produce", "orders", "--seal"], "1\n2\n3\n");
+    terminal.feed(&["produce", "orders", "--seal"], "4\n5\n");
+    // The oldest commit goes by itself.
+    while !settled(&terminal.out(&["commits", "list", "orders"]))[1].contains("deleted") {}
+    assert_eq!(described(&terminal), [lag("orders", 0, 0, 5, [5, 2, 1])]);
+}
+
+#[test]
+fn a_reset_shows_its_plan_and_is_done_only_when_it_is_meant() {
+    let terminal = with_orders();
+    reset(&terminal, "orders", &["--to-offset", "2"]);
+    let plan = ["TOPIC PARTITION FROM TO", "orders 0 2 6", "orders 1 0 0"];
+    let args = ["subscription", "reset", "warehouse", "orders", "--to-latest"];
+    let unsure = terminal.run(&args);
+    assert_eq!((unsure.code, &settled(&unsure.out)[..]), (2, &plan.map(str::to_owned)[..]));
+    assert!(unsure.errors.contains("nothing was changed: say --yes to do it"), "{}", unsure.errors);
+    assert_eq!(settled(&terminal.out(&[&args[..], &["--dry-run"]].concat())), plan);
+    assert_eq!(described(&terminal)[0]["position"], 2);
+    let done = reset(&terminal, "orders", &["--to-latest"]);
+    assert_eq!(done, [&plan[..], &["moved 2 positions"]].concat());
+    assert_eq!(described(&terminal)[0]["position"], 6);
+    let json = terminal.out(&[&args[..4], &["--to-earliest", "--partition", "0", "--dry-run", "-o", "json"]].concat());
+    let expected = json!({
+        "subscription": "warehouse", "topic": "orders", "partition": 0, "from": 6, "to": 0, "done": false,
+    });
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), expected);
+}
+
+#[test]
+fn a_reset_goes_to_every_kind_of_place() {
+    let terminal = with_orders();
+    let to = |topic: &str, to: &[&str]| {
+        let line = reset(&terminal, topic, &[to, &["--partition", "0"]].concat())[1].clone();
+        line.split_whitespace().last().unwrap().parse::<i64>().unwrap()
+    };
+    assert_eq!(to("orders", &["--to-commit", "1"]), 3);
+    assert_eq!(to("orders", &["--to-commit", "2"]), 5, "what no commit has yet begins there");
+    assert_eq!(to("orders", &["--shift-by", "-3"]), 2);
+    assert_eq!(to("orders", &["--shift-by", "100"]), 6);
+    assert_eq!(to("orders", &["--to-datetime", "2020-01-01"]), 0);
+    assert_eq!(to("orders", &["--to-datetime", "2099-01-01T10:00"]), 6);
+    assert_eq!(to("orders..feed", &["--to-commit", "1"]), 3);
+    assert_eq!(to("orders..feed", &["--to-commit", "2"]), 5);
+    assert_eq!(to("orders..feed", &["--to-datetime", "2020-01-01T00:00Z"]), 0);
+    assert_eq!(to("orders..commits", &["--to-commit", "1"]), 1);
+    assert_eq!(to("orders..commits", &["--to-offset", "9"]), 2, "no further than it reaches");
+}
+
+#[test]
+fn what_cannot_be_moved_is_told() {
+    let terminal = with_orders();
+    let refusal = |args: &[&str], code: i32, what: &str| {
+        let (found, errors) = terminal.refusal(&[&["subscription", "reset", "warehouse"], args].concat());
+        assert_eq!(found, code, "{args:?}: {errors}");
+        assert!(errors.contains(what), "{args:?}: {errors}");
+    };
+    refusal(&["orders"], 2, "--to-earliest");
+    refusal(&["orders", "--to-earliest", "--to-latest"], 2, "cannot be used with");
+    refusal(&["orders", "--to-datetime", "soon"], 2, "is no time in UTC");
+    refusal(&["orders", "--shift-by", "1", "--yes"], 1, "there is no position in orders-0 that could be shifted");
+    refusal(&["orders", "--to-latest", "--partition", "2", "--yes"], 1, "orders has no partition 2: it has 2");
+    refusal(&["nothing", "--to-latest", "--yes"], 1, "check the name");
+    refusal(&["orders..streams", "--to-commit", "1", "--yes"], 2, "have nothing to do with commits");
+}

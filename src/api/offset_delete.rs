@@ -20,7 +20,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Offse
     let positions = asked.flat_map(|(topic, _)| positions(topic)).collect();
     let forgotten = broker.forget_positions(&request.group_id, positions);
     let response = match &forgotten.value {
-        Err(refusal) => OffsetDeleteResponse::default().with_error_code(error::of_positions(refusal).code()),
+        Err(refusal) => OffsetDeleteResponse::default().with_error_code(error::of_group(refusal).code()),
         Ok(subscribed) => {
             let topics = request.topics.iter().zip(known).map(|(topic, known)| match known {
                 false => answer(topic, Some(ResponseError::UnknownTopicOrPartition)),

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use super::{Broker, ResolveError};
-use crate::model::{Decision, PartitionId};
+use crate::model::PartitionId;
 use crate::view::ViewError;
 use crate::view::name::{TopicName, parse_topic};
 
@@ -13,25 +13,18 @@ impl Broker {
     pub fn forget_old_positions(&self) {
         let groups =
             self.core.look(|state| state.subscriptions().map(|(group, _)| group.to_owned()).collect::<Vec<_>>());
+        let retention_ms = i64::try_from(self.settings.typed().offsets_retention.as_millis()).unwrap_or(i64::MAX);
         for group in groups.value {
-            let num_forgotten = self.forget_unused(&group) + self.forget_deleted(&group);
+            let num_unused = self.forget_unused(&group, retention_ms).unwrap_or_else(|error| {
+                tracing::warn!(group, %error, "the group's positions cannot be looked at");
+                0
+            });
+            let num_forgotten = num_unused + self.forget_deleted(&group);
             if num_forgotten > 0 {
                 tracing::info!(group, num_forgotten, "old positions forgotten");
             }
         }
         self.kick();
-    }
-
-    fn forget_unused(&self, group: &str) -> usize {
-        let retention_ms = i64::try_from(self.settings.typed().offsets_retention.as_millis()).unwrap_or(i64::MAX);
-        let forgotten = self.submit(|state| {
-            let Some(subscription) = state.subscription(group) else {
-                return Ok::<_, Infallible>(Decision { entries: Vec::new(), outcome: 0 });
-            };
-            let expired = subscription.expired(&self.readers(group, subscription), retention_ms, self.now());
-            Ok(state.decide_forget_positions(group, expired))
-        });
-        forgotten.value.unwrap_or_else(|never| match never {})
     }
 
     /// What was deleted stays so: the names can be looked at before it is decided.

@@ -33,7 +33,6 @@ use self::flush::Flush;
 use self::groups::Groups;
 pub use self::groups::{Asked, CommitError, Committer, ListedGroup, UnreadableGroup};
 pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
-pub use self::positions::PositionsError;
 use self::publish::Publisher;
 pub use self::settings::{Dynamic, LiveSettings};
 pub use self::survey::ProducerSeen;

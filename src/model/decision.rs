@@ -11,8 +11,14 @@ pub struct Decision<T> {
 }
 
 impl<T> Decision<T> {
-    pub(super) fn nothing(outcome: T) -> Decision<T> {
+    /// Nothing changes.
+    pub fn nothing(outcome: T) -> Decision<T> {
         Decision { entries: Vec::new(), outcome }
+    }
+
+    /// The same entries with another outcome.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Decision<U> {
+        Decision { entries: self.entries, outcome: f(self.outcome) }
     }
 
     pub(super) fn one(entry: Entry, outcome: T) -> Decision<T> {

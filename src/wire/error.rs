@@ -5,7 +5,7 @@
 use kafka_protocol::ResponseError;
 
 use crate::batch::BatchError;
-use crate::broker::{CommitError, DeleteError, PositionsError, ResolveError};
+use crate::broker::{CommitError, DeleteError, ResolveError};
 use crate::config::server::ServerValueError;
 use crate::config::{AlterError, OverrideError};
 use crate::model::group::GroupError;
@@ -115,13 +115,6 @@ pub fn of_trim(error: &DeleteError) -> ResponseError {
         // Asked again when the seal is durable; a client does not get to see it.
         DeleteError::Trim(TrimError::Behind) => ResponseError::RequestTimedOut,
         DeleteError::File(_) | DeleteError::Failed(_) => ResponseError::KafkaStorageError,
-    }
-}
-
-pub fn of_positions(error: &PositionsError) -> ResponseError {
-    match error {
-        PositionsError::UnknownGroup { .. } => ResponseError::GroupIdNotFound,
-        PositionsError::NoName => ResponseError::InvalidGroupId,
     }
 }
 

@@ -193,8 +193,7 @@ async fn metadata_that_is_too_long_is_refused_alone() {
 async fn a_member_of_no_group_moves_nothing() {
     let test = with_orders().await;
     codes(&test, 9, &commit("g", &[("orders", 0, 5, "")])).await;
-    let request = commit("g", &[("orders", 0, 9, "")]).with_member_id(text("m"));
-    let request = request.with_generation_id_or_member_epoch(4);
+    let request = commit("g", &[("orders", 0, 9, "")]).with_member_id(text("m")).with_generation_id_or_member_epoch(4);
     assert_eq!(codes(&test, 9, &request).await, [ResponseError::UnknownMemberId.code()]);
     assert_eq!(offset(&test, "g", "orders").await, 5);
 }

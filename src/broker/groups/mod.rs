@@ -9,6 +9,7 @@ mod clock;
 mod commit;
 mod deadlines;
 mod delete;
+mod forget;
 mod list;
 mod running;
 

@@ -3,7 +3,7 @@
 use super::classic::{ClassicGroup, ClassicSettings};
 use super::{Committer, Description, Effect, GroupError, Input, Summary};
 use crate::model::codec::CodecError;
-use crate::model::{GroupKind, Kept, Timestamp};
+use crate::model::{GroupKind, Kept, Readers, Timestamp};
 
 /// What a broker's configuration says of groups.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +73,27 @@ impl Group {
     pub fn is_at_rest(&self) -> bool {
         match self {
             Group::Classic(group) => group.is_at_rest(),
+        }
+    }
+
+    /// What is known of those who read with the group's positions. `kept_at` is when the group was last kept.
+    pub fn readers(&self, kept_at: Timestamp) -> Readers {
+        match self {
+            Group::Classic(group) => group.readers(kept_at),
+        }
+    }
+
+    /// True when it is known which topics its members read.
+    pub fn tells_topics(&self) -> bool {
+        match self {
+            Group::Classic(group) => group.tells_topics(),
+        }
+    }
+
+    /// Whether a member reads the topic of that name.
+    pub fn subscribes_to(&self, topic: &str) -> bool {
+        match self {
+            Group::Classic(group) => group.subscribes_to(topic),
         }
     }
 

@@ -24,6 +24,7 @@ mod phase;
 mod protocols;
 mod rebalance;
 mod replace;
+mod subscribed;
 mod sync;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ mod joining;
 mod keeping;
 mod leaving;
 mod limits;
+mod reading;
 mod rig;
 mod statics;
 mod syncing;

@@ -7,6 +7,7 @@
 mod broker;
 mod copies;
 mod disk;
+mod groups;
 mod ledger;
 mod room;
 mod signals;

@@ -44,6 +44,11 @@ impl Connection {
     /// Sends a request and waits for its answer.
     pub fn ask<R: Request>(&mut self, version: i16, request: &R) -> Result<R::Response, ClientError> {
         self.tell(version, request)?;
+        self.answer::<R>(version)
+    }
+
+    /// The answer to the request that was sent last.
+    pub fn answer<R: Request>(&mut self, version: i16) -> Result<R::Response, ClientError> {
         let answer = self.receive().map_err(|source| self.lost::<R>(source))?;
         let (correlation_id, response) = decode::<R>(answer, version).map_err(|reason| self.garbled::<R>(reason))?;
         if correlation_id != self.correlation_id {
@@ -52,7 +57,7 @@ impl Connection {
         Ok(response)
     }
 
-    /// Sends a request that is not answered.
+    /// Sends a request whose answer is not waited for here.
     pub fn tell<R: Request>(&mut self, version: i16, request: &R) -> Result<(), ClientError> {
         self.correlation_id = self.correlation_id.wrapping_add(1);
         let frame = encode(request, version, self.correlation_id).map_err(|reason| self.garbled::<R>(reason))?;

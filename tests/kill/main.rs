@@ -3,15 +3,20 @@
 #![allow(clippy::disallowed_methods, reason = "the test keeps time and folders of its own")]
 
 mod audit;
+#[path = "../common/broker.rs"]
+#[allow(dead_code, reason = "shared by several tests")]
 mod broker;
 mod load;
+mod stamp;
 mod watcher;
 mod writer;
 
+use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use audit::Audit;
-use broker::Broker;
+use broker::Start;
 use streamstack::cli::client::Client;
 use streamstack::disk::SplitMix;
 use writer::Writer;
@@ -26,37 +31,58 @@ const SEAL_MS: &str = "60";
 
 #[test]
 fn kill_9_under_load_loses_nothing_acknowledged() {
+    killed_again_and_again("fsync", 1);
+}
+
+#[test]
+fn kill_9_under_load_without_syncs_loses_nothing_acknowledged() {
+    killed_again_and_again("os", 2);
+}
+
+fn killed_again_and_again(durability: &str, seed: u64) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let start = || Start::at(folder.path()).with(&[&format!("streamstack.durability={durability}")]);
     let begin = Instant::now();
-    let (mut audit, mut writers) = (Audit::default(), Vec::new());
-    let mut random = SplitMix::new(1);
+    let mut random = SplitMix::new(seed);
+    let broker = start().serving();
+    let mut client = broker.connect();
+    client.create_topic(TOPIC, NUM_PARTITIONS, &[("streamstack.seal.ms", SEAL_MS)]).unwrap();
+    let mut writers = all_writers(&mut client);
+    let mut audit = Audit::new(seed);
+    broker.kill();
     let rounds = std::env::var(ROUNDS_VARIABLE).map_or(ROUNDS, |text| text.parse().expect("a number of rounds"));
     for round in 0..rounds {
         if round % 3 == 2 {
-            Broker::kill_at_start(folder.path(), Duration::from_millis(random.below(30)));
+            killed_while_it_starts(start(), Duration::from_millis(random.below(30)));
         }
-        let broker = Broker::start(folder.path());
-        let mut client = Client::connect(&broker.address).unwrap();
-        if round == 0 {
-            client.create_topic(TOPIC, NUM_PARTITIONS, &[("streamstack.seal.ms", SEAL_MS)]).unwrap();
-            writers = all_writers(&mut client);
-        }
-        audit.after_restart(&mut client, &writers, round);
+        let broker = start().serving();
+        audit.after_restart(&mut broker.connect(), &writers);
         // Kills fall into starts, appends, seals and checkpoints alike.
         let time = Duration::from_millis(20 + random.below(600));
         load::until_killed(broker, &mut writers, &mut audit.shown, time);
+        if round % 50 == 49 {
+            println!("{durability}: {} kills, {audit} in {:.0} s", round + 1, begin.elapsed().as_secs_f64());
+        }
     }
-    let broker = Broker::start(folder.path());
-    let mut client = Client::connect(&broker.address).unwrap();
-    audit.after_restart(&mut client, &writers, rounds);
+    let broker = start().serving();
+    let mut client = broker.connect();
+    audit.after_restart(&mut client, &writers);
     audit.at_the_end(&mut client);
-    println!("{rounds} kills, {audit} in {:.0} s", begin.elapsed().as_secs_f64());
+    let size = bytes_in(folder.path());
+    println!("{durability}: {rounds} kills, {audit}, {size} MB in {:.0} s", begin.elapsed().as_secs_f64());
+}
+
+/// In the middle of its recovery, or thereabouts.
+fn killed_while_it_starts(start: Start<'_>, after: Duration) {
+    let broker = start.spawn();
+    thread::sleep(after);
+    broker.kill();
 }
 
 /// Two idempotent and two plain producers on the feed, and one that seals it.
 fn all_writers(client: &mut Client) -> Vec<Writer> {
     let mut idempotent =
-        |name: &str, topic: &str, partition| Writer::new(name, topic, partition, Some(client.open_producer().unwrap()));
+        |name, topic: &str, partition| Writer::new(name, topic, partition, Some(client.open_producer().unwrap()));
     vec![
         idempotent("idempotent-0", TOPIC, 0),
         idempotent("idempotent-1", TOPIC, 1),
@@ -64,4 +90,17 @@ fn all_writers(client: &mut Client) -> Vec<Writer> {
         Writer::new("plain-0", TOPIC, 0, None),
         Writer::new("plain-1", TOPIC, 1, None),
     ]
+}
+
+/// Megabytes of the files in a folder and those below.
+fn bytes_in(folder: &Path) -> u64 {
+    fn bytes(folder: &Path) -> u64 {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+        let size = |entry: std::fs::DirEntry| match entry.metadata().unwrap() {
+            found if found.is_dir() => bytes(&entry.path()),
+            found => found.len(),
+        };
+        entries.map(size).sum()
+    }
+    bytes(folder) / 1_000_000
 }

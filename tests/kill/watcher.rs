@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use streamstack::cli::client::{Bounds, Client, ClientError, Record};
+use streamstack::cli::client::{Bounds, Client, ClientError};
 
 use super::TOPIC;
+use super::stamp::Placed;
 
 /// What was seen.
 #[derive(Default)]
@@ -15,7 +16,7 @@ pub struct Shown {
     /// Manifests by commit number.
     pub manifests: Vec<Bytes>,
     /// Contents by commit number.
-    pub contents: BTreeMap<i64, Vec<Record>>,
+    pub contents: BTreeMap<i64, Vec<Placed>>,
 }
 
 /// Reads until the broker is gone.
@@ -44,18 +45,23 @@ fn look(client: &mut Client, shown: &mut Shown) -> Result<(), ClientError> {
     Ok(())
 }
 
-/// The manifests of commits from `known` on, checked to be numbered without a gap.
+/// The manifests of commits from `known` on.
 pub fn new_manifests(client: &mut Client, known: i64) -> Result<Vec<Bytes>, ClientError> {
-    let topic = format!("{TOPIC}..commits");
-    let all = client.bounds(&topic)?[0];
-    let records = client.read(&topic, Bounds { start: known, ..all })?;
-    let manifests = records.into_iter().zip(known..).map(|(record, number)| {
+    let end = client.bounds(&format!("{TOPIC}..commits"))?[0].end;
+    manifests(client, known, end)
+}
+
+/// Those of the commits `[start, end)`, checked to be numbered without a gap.
+pub fn manifests(client: &mut Client, start: i64, end: i64) -> Result<Vec<Bytes>, ClientError> {
+    let records = client.read(&format!("{TOPIC}..commits"), Bounds { partition: 0, start, end })?;
+    let manifests = records.into_iter().zip(start..).map(|(record, number)| {
         assert_eq!(record.offset, number, "commits are dense");
         record.value.expect("a manifest")
     });
     Ok(manifests.collect())
 }
 
-pub fn contents(client: &mut Client, commit: i64) -> Result<Vec<Record>, ClientError> {
-    client.read_to_end(&format!("{TOPIC}..commit-{commit}"))
+pub fn contents(client: &mut Client, commit: i64) -> Result<Vec<Placed>, ClientError> {
+    let records = client.read_to_end(&format!("{TOPIC}..commit-{commit}"))?;
+    Ok(records.iter().map(Placed::of).collect())
 }

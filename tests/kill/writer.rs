@@ -6,13 +6,19 @@ use std::time::Duration;
 use streamstack::batch::{BatchBuilder, NewRecord};
 use streamstack::cli::client::{Client, ClientError, ProducerSession};
 
+use super::stamp::Stamp;
+
+/// All that there are; see `all_writers`.
+pub const NAMES: [&str; 5] = ["idempotent-0", "idempotent-1", "plain-0", "plain-1", SEALER];
+pub const SEALER: &str = "sealer";
+
 /// A pause of the producer that seals: enough commits, but not a commit a record.
 const SEAL_PAUSE: Duration = Duration::from_millis(7);
 
 pub struct Writer {
-    pub name: String,
+    pub name: &'static str,
     topic: String,
-    partition: i32,
+    pub partition: i32,
     /// None: a plain producer, which never sends anything twice.
     session: Option<ProducerSession>,
     next: i64,
@@ -30,16 +36,15 @@ struct Batch {
 
 /// The broker said that these records stand from `offset` on.
 pub struct Ack {
-    pub partition: i32,
     pub offset: i64,
     pub first: i64,
     pub count: i64,
 }
 
 impl Writer {
-    pub fn new(name: &str, topic: &str, partition: i32, session: Option<ProducerSession>) -> Writer {
-        let (name, topic) = (name.to_owned(), topic.to_owned());
-        Writer { name, topic, partition, session, next: 0, unanswered: None, acks: Vec::new() }
+    pub fn new(name: &'static str, topic: &str, partition: i32, session: Option<ProducerSession>) -> Writer {
+        assert!(NAMES.contains(&name), "{name} is not in the list");
+        Writer { name, topic: topic.to_owned(), partition, session, next: 0, unanswered: None, acks: Vec::new() }
     }
 
     pub fn is_idempotent(&self) -> bool {
@@ -47,13 +52,12 @@ impl Writer {
     }
 
     pub fn is_sealer(&self) -> bool {
-        self.topic.ends_with("..seal")
+        self.name == SEALER
     }
 
-    /// What record `number` says. Up to 2 KB, so that the journal fills.
-    pub fn text(&self, number: i64) -> String {
-        let filler = if self.is_sealer() { 0 } else { (number % 40) as usize * 50 };
-        format!("{} {number}{:.>filler$}", self.name, "")
+    /// What record `number` says.
+    pub fn stamp(&self, number: i64) -> Stamp {
+        Stamp { writer: self.name, number }
     }
 
     /// Produces until the broker is gone.
@@ -62,7 +66,7 @@ impl Writer {
         loop {
             let batch = self.unanswered.take().unwrap_or_else(|| self.next_batch());
             match self.send(&mut client, batch) {
-                Ok(offset) => self.acks.push(self.ack(batch, offset)),
+                Ok(offset) => self.acks.push(Ack { offset, first: batch.first, count: batch.count }),
                 Err(error) if error.is_disconnect() => {
                     self.unanswered = self.is_idempotent().then_some(batch);
                     return;
@@ -89,15 +93,11 @@ impl Writer {
             builder = builder.producer(session.at(batch.first as i32));
         }
         for number in batch.first..batch.first + batch.count {
-            let text = self.text(number);
+            let text = self.stamp(number).text();
             // To the control topic the key is the label, and no value means no metadata.
             let value = if self.is_sealer() { None } else { Some(text.as_bytes()) };
             builder.push(NewRecord { timestamp: number, key: Some(text.as_bytes()), value, headers: &[] });
         }
         client.produce(&self.topic, self.partition, builder)
-    }
-
-    fn ack(&self, batch: Batch, offset: i64) -> Ack {
-        Ack { partition: self.partition, offset, first: batch.first, count: batch.count }
     }
 }

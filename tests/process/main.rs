@@ -4,6 +4,7 @@
 //! Needs strace, libfaketime and root. Without them a test says SKIPPED and passes, unless `FAULT_TOOLS=required`.
 #![allow(clippy::disallowed_methods, reason = "the tests keep time and folders of their own")]
 
+#[path = "../common/broker.rs"]
 mod broker;
 mod copies;
 mod disk;

@@ -1,4 +1,4 @@
-//! `streamstack serve` as a process, ended by its id.
+//! `streamstack serve` as a process that is made to suffer: run under another program, killed in its start, its log kept.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -74,7 +74,8 @@ impl<'a> Start<'a> {
         (broker, ready)
     }
 
-    fn spawn(self) -> Broker {
+    /// Starts it and waits for nothing.
+    pub fn spawn(self) -> Broker {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = self.folder.join("streamstack.log");
         let file = File::options().create(true).append(true).open(&log).unwrap();

@@ -196,6 +196,10 @@ metrics! {
     replies_waiting: Gauge = "streamstack_replies_waiting",
     /// Fetches that wait for records.
     fetches_waiting: Gauge = "streamstack_fetches_waiting",
+    /// Reads that were made aside, since they might have waited for the disk.
+    reads_aside: Counter = "streamstack_reads_aside_total",
+    /// Reads of a partition refused because what is stored cannot be read or is damaged.
+    read_errors: Counter = "streamstack_read_errors_total",
     /// Record batches appended.
     batches_appended: Counter = "streamstack_batches_appended_total",
     /// Records appended.

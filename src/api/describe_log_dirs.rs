@@ -29,7 +29,7 @@ const UNKNOWN: i64 = -1;
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: DescribeLogDirsRequest) -> Reply {
     let broker = broker.clone();
     let version = context.version;
-    context.made_aside(move || {
+    context.made_aside(broker.clone(), move || {
         let dir = data_dir(&broker, &request, version);
         DescribeLogDirsResponse::default().with_results(vec![dir])
     })

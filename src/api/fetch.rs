@@ -17,7 +17,6 @@ use super::topic::{self, Readable};
 use super::{Close, Reply, RequestContext};
 use crate::broker::{Broker, Sleeper};
 use crate::metrics;
-use crate::model::PartitionId;
 use crate::view::{Bounds, Budget, Isolation, ViewReadError};
 use crate::wire::error;
 use crate::wire::fetch_response::{FetchResponse, PartitionResponse, TopicResponse};
@@ -32,7 +31,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext, request: FetchRequ
     Reply::later(async move {
         let response = match refusal(&request) {
             Some(error) => FetchResponse { error_code: error.code(), ..FetchResponse::default() },
-            None => Fetch::new(&broker, &request, version).run().await,
+            None => Fetch::new(broker, request, version).run().await,
         };
         Ok::<Vec<Bytes>, Close>(response.encode(version, correlation))
     })
@@ -48,41 +47,55 @@ fn refusal(request: &FetchRequest) -> Option<ResponseError> {
     (request.session_id != 0).then_some(ResponseError::FetchSessionIdNotFound)
 }
 
-struct Fetch<'a> {
-    broker: &'a Broker,
-    request: &'a FetchRequest,
+struct Fetch {
+    broker: Arc<Broker>,
+    request: FetchRequest,
+    version: i16,
     topics: Vec<Result<Readable, ResponseError>>,
     isolation: Isolation,
 }
 
-impl<'a> Fetch<'a> {
-    fn new(broker: &'a Broker, request: &'a FetchRequest, version: i16) -> Fetch<'a> {
-        let topics = request.topics.iter().map(|t| readable(broker, t, version)).collect();
+impl Fetch {
+    fn new(broker: Arc<Broker>, request: FetchRequest, version: i16) -> Fetch {
         let isolation = topic::isolation(request.isolation_level);
-        Fetch { broker, request, topics, isolation }
+        Fetch { broker, request, version, topics: Vec::new(), isolation }
     }
 
-    async fn run(mut self) -> FetchResponse {
+    async fn run(self) -> FetchResponse {
         let wait = Duration::from_millis(u64::try_from(self.request.max_wait_ms).unwrap_or(0)).min(WAIT_MAX);
         let deadline = Instant::now() + wait;
+        let (mut fetch, ()) = self.read(Fetch::open_topics).await;
         loop {
             let sleeper = Sleeper::default();
-            let attempt = self.attempt();
-            if attempt.is_enough(self.request.min_bytes) || Instant::now() >= deadline {
+            let attempt;
+            (fetch, attempt) = fetch.read(Fetch::attempt).await;
+            if attempt.is_enough(fetch.request.min_bytes) || Instant::now() >= deadline {
                 return attempt.response;
             }
-            self.wake_for_news(&sleeper);
+            fetch.wake_for_news(&sleeper);
             // Once more: something may have been published before the sleeper was known.
-            let attempt = self.attempt();
-            if attempt.is_enough(self.request.min_bytes) {
+            let attempt;
+            (fetch, attempt) = fetch.read(Fetch::attempt).await;
+            if attempt.is_enough(fetch.request.min_bytes) {
                 return attempt.response;
             }
-            let _waiting = metrics::all().fetches_waiting.hold(1);
+            let waiting = metrics::all().fetches_waiting.hold(1);
             if tokio::time::timeout_at(deadline, sleeper.notified()).await.is_err() {
-                return self.attempt().response;
+                return fetch.read(Fetch::attempt).await.1.response;
             }
-            self.look_again();
+            drop(waiting);
+            (fetch, ()) = fetch.read(Fetch::look_again).await;
         }
+    }
+
+    /// On this worker, or aside when it would have to wait for the disk.
+    async fn read<T: Send + 'static>(self, read: fn(&mut Fetch) -> T) -> (Fetch, T) {
+        self.broker.clone().read(self, read).await
+    }
+
+    fn open_topics(&mut self) {
+        let topics = self.request.topics.iter().map(|t| readable(&self.broker, t, self.version)).collect();
+        self.topics = topics;
     }
 
     /// An open stream may be sealed by now, and its name then means the commit; and a feed may be deleted.
@@ -90,7 +103,7 @@ impl<'a> Fetch<'a> {
         for (topic, wanted) in self.topics.iter_mut().zip(&self.request.topics) {
             let Ok(readable) = topic else { continue };
             if self.broker.catalog().by_id(readable.feed.id).is_some() {
-                readable.reopen(self.broker);
+                readable.reopen(&self.broker);
                 continue;
             }
             *topic = Err(match wanted.topic_id.is_nil() {
@@ -112,7 +125,7 @@ impl<'a> Fetch<'a> {
         }
     }
 
-    fn attempt(&self) -> Attempt {
+    fn attempt(&mut self) -> Attempt {
         let mut attempt = Attempt::default();
         let allowed = usize::try_from(self.request.max_bytes).unwrap_or(0);
         let mut room = allowed.min(self.broker.settings().typed().fetch_bytes_max);
@@ -167,14 +180,14 @@ impl<'a> Fetch<'a> {
             Err(ViewReadError::OutOfRange { bounds, .. }) => {
                 refused(index, ResponseError::OffsetOutOfRange, Some(bounds))
             }
-            Err(read_error) => self.unreadable(index, id, read_error),
+            Err(read_error) => self.unreadable(readable, index, &read_error),
         }
     }
 
-    fn unreadable(&self, index: i32, id: PartitionId, read_error: ViewReadError) -> PartitionResponse {
-        let code = error::of_view_read(&read_error);
-        if code == ResponseError::KafkaStorageError {
-            tracing::error!(partition = id.0, error = %read_error, "records cannot be read");
+    fn unreadable(&self, readable: &Readable, index: i32, read_error: &ViewReadError) -> PartitionResponse {
+        let code = error::of_view_read(read_error);
+        if matches!(code, ResponseError::KafkaStorageError | ResponseError::CorruptMessage) {
+            self.broker.tell_unreadable(&readable.feed.name, index, read_error.to_string());
         }
         refused(index, code, None)
     }

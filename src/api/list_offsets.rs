@@ -29,9 +29,18 @@ const EARLIEST_PENDING_UPLOAD: i64 = -6;
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, body: Bytes) -> Reply {
     let layout = context.as_version(context.version.min(ListOffsetsRequest::VERSIONS.max));
     match super::decode(&layout, body) {
-        Ok(request) => layout.ready(&answer_all(broker, &request, context.version)),
+        Ok(request) => {
+            let (broker, version, by_time) = (broker.clone(), context.version, asks_by_time(&request));
+            layout.looked_up(broker.clone(), by_time, move || answer_all(&broker, &request, version))
+        }
         Err(close) => Reply::Close(close),
     }
+}
+
+/// Records are decompressed to find a time among them, so that nobody knows how long it takes.
+fn asks_by_time(request: &ListOffsetsRequest) -> bool {
+    let mut partitions = request.topics.iter().flat_map(|topic| &topic.partitions);
+    partitions.any(|partition| partition.timestamp >= 0 || partition.timestamp == MAX_TIMESTAMP)
 }
 
 fn answer_all(broker: &Broker, request: &ListOffsetsRequest, version: i16) -> ListOffsetsResponse {
@@ -49,7 +58,7 @@ fn answer_topic(
     let readable = topic::by_name(broker, &wanted.name.0).map_err(|refusal| refusal.for_reader());
     let partitions = wanted.partitions.iter().map(|partition| {
         let index = partition.partition_index;
-        let found = readable.as_ref().map_err(|e| *e).and_then(|r| find(r, partition, isolation, version));
+        let found = readable.as_ref().map_err(|e| *e).and_then(|r| find(broker, r, partition, isolation, version));
         match found {
             Ok(found) => answer(index, found, version),
             Err(error) => refused(index, error),
@@ -59,6 +68,7 @@ fn answer_topic(
 }
 
 fn find(
+    broker: &Broker,
     readable: &Readable,
     wanted: &ListOffsetsPartition,
     isolation: Isolation,
@@ -80,7 +90,7 @@ fn find(
         // Tiered offsets: there is nothing of the kind here.
         _ => view.bounds(id, isolation).map(|_| None),
     };
-    found.map_err(|read_error| code(&read_error))
+    found.map_err(|read_error| code(broker, readable, wanted.partition_index, &read_error))
 }
 
 /// The version from which on a time may be asked for; Kafka refuses special times in older versions, as unknown ones.
@@ -95,10 +105,10 @@ fn first_version(timestamp: i64) -> i16 {
     }
 }
 
-fn code(read_error: &ViewReadError) -> ResponseError {
+fn code(broker: &Broker, readable: &Readable, index: i32, read_error: &ViewReadError) -> ResponseError {
     let code = error::of_view_read(read_error);
-    if code == ResponseError::KafkaStorageError {
-        tracing::error!(error = %read_error, "offsets cannot be found");
+    if matches!(code, ResponseError::KafkaStorageError | ResponseError::CorruptMessage) {
+        broker.tell_unreadable(&readable.feed.name, index, read_error.to_string());
     }
     code
 }

@@ -19,8 +19,11 @@ const UNDEFINED: i32 = -1;
 
 /// Answers an OffsetForLeaderEpoch.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: OffsetForLeaderEpochRequest) -> Reply {
-    let topics = request.topics.iter().map(|asked| answer_topic(broker, asked)).collect();
-    context.ready(&OffsetForLeaderEpochResponse::default().with_topics(topics))
+    let broker = broker.clone();
+    context.looked_up(broker.clone(), false, move || {
+        let topics = request.topics.iter().map(|asked| answer_topic(&broker, asked)).collect();
+        OffsetForLeaderEpochResponse::default().with_topics(topics)
+    })
 }
 
 fn answer_topic(broker: &Broker, asked: &OffsetForLeaderTopic) -> OffsetForLeaderTopicResult {

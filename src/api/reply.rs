@@ -5,11 +5,14 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use kafka_protocol::protocol::{Encodable, StrBytes};
 
 use super::Api;
+use crate::broker::Broker;
+use crate::disk::waiting;
 use crate::model::Lsn;
 use crate::wire::frame::FrameError;
 use crate::wire::header::HeaderError;
@@ -71,15 +74,25 @@ impl<'a> RequestContext<'a> {
         }
     }
 
+    /// The answer, made here and now unless it is known to take `long` or would have to wait for the disk: then on a thread
+    /// that may wait. What it rests on is durable.
+    pub fn looked_up<B>(&self, broker: Arc<Broker>, long: bool, make: impl Fn() -> B + Send + 'static) -> Reply
+    where
+        B: Encodable + Send + 'static,
+    {
+        match if long { None } else { waiting::without(&make) } {
+            Some(body) => self.ready(&body),
+            None => self.made_aside(broker, make),
+        }
+    }
+
     /// The answer, made on a thread that may wait for the disk. What it rests on is durable.
-    pub fn made_aside<B: Encodable + Send + 'static>(&self, make: impl FnOnce() -> B + Send + 'static) -> Reply {
+    pub fn made_aside<B>(&self, broker: Arc<Broker>, make: impl FnOnce() -> B + Send + 'static) -> Reply
+    where
+        B: Encodable + Send + 'static,
+    {
         let answerer = self.answerer();
-        Reply::later(async move {
-            match tokio::task::spawn_blocking(move || answerer.encode(&make())).await {
-                Ok(encoded) => encoded,
-                Err(panic) => Err(Close::new(format!("{}: {panic}", answerer.api.name))),
-            }
-        })
+        Reply::later(async move { broker.read_aside(move || answerer.encode(&make())).await })
     }
 
     /// For an answer that is made later.

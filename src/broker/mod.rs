@@ -1,5 +1,6 @@
 //! The running machine: the core and its lock, the flusher, what is published, and upkeep.
 
+mod aside;
 mod core;
 mod durable;
 mod expiry;
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use self::aside::Aside;
 use self::core::Core;
 pub use self::core::Gated;
 use self::durable::Durable;
@@ -60,6 +62,7 @@ pub struct Broker {
     clock: Arc<dyn Clock>,
     view_ids: ViewIds,
     groups: Groups,
+    aside: Aside,
     deadline_changed: Notify,
     space_left: AtomicBool,
     /// Free bytes above the floor when the disk was last looked at, and the bytes written until then.
@@ -142,6 +145,7 @@ impl Broker {
             clock,
             view_ids: ViewIds::default(),
             groups,
+            aside: Aside::default(),
             deadline_changed: Notify::new(),
             space_left: AtomicBool::new(true),
             spare_space: AtomicU64::new(u64::MAX),

@@ -13,6 +13,7 @@ pub mod limits;
 mod mapping;
 mod os;
 mod random;
+pub mod waiting;
 
 pub use clock::{ManualClock, OsClock};
 pub use faulty::{CrashPolicy, Failure, FaultyDisk, Op, Traced};

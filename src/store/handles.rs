@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use bytes::Bytes;
 
-use crate::disk::{DiskFile, Map};
+use crate::disk::{DiskFile, Map, waiting};
 
 /// The smallest map; a map that became too small is replaced by one of at least twice the size.
 const MAP_BYTES_MIN: u64 = 1 << 20;
@@ -53,8 +53,8 @@ impl Handles {
         open: impl FnOnce() -> Result<Arc<dyn DiskFile>, E>,
     ) -> Result<Arc<OpenFile>, E> {
         slot.used.store(self.ticks.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        if let Some(file) = read(&slot.file).as_ref() {
-            return Ok(file.clone());
+        if let Some(file) = slot.opened() {
+            return Ok(file);
         }
         let opened = {
             let mut place = slot.file.write().unwrap_or_else(PoisonError::into_inner);
@@ -94,6 +94,14 @@ impl Handles {
 }
 
 impl Slot {
+    fn opened(&self) -> Option<Arc<OpenFile>> {
+        if waiting::is_allowed() {
+            return read(&self.file).clone();
+        }
+        // Whoever opens the file holds the lock, and may take long; the opening itself asks whether it may be waited for.
+        self.file.try_read().map_or(None, |file| file.clone())
+    }
+
     /// Closes the file; readers that hold it or bytes of it are not disturbed.
     pub fn close(&self) {
         *self.file.write().unwrap_or_else(PoisonError::into_inner) = None;
@@ -101,27 +109,33 @@ impl Slot {
 }
 
 impl OpenFile {
-    /// The bytes `[start, end)`, which lie inside the file.
-    pub fn slice(&self, start: u64, end: u64) -> io::Result<Bytes> {
+    /// The bytes `[start, end)`, which lie inside the file. `fresh`: this process wrote them a short while ago, so that no
+    /// disk has to be waited for.
+    pub fn slice(&self, start: u64, end: u64, fresh: bool) -> io::Result<Bytes> {
+        let map = self.map(end)?;
+        if fresh || waiting::is_allowed() {
+            // Faulted in first, so that a disk that cannot read is an error here and not a signal at the first touch.
+            map.prefault(start, end)?;
+        } else if !map.is_resident(start, end)? {
+            return Err(waiting::refuse());
+        }
+        map.slice(start, end)
+    }
+
+    /// A map of at least `end` bytes. The lock is not held while the disk is waited for.
+    fn map(&self, end: u64) -> io::Result<Map> {
         if let Some(window) = read(&self.map).as_ref().filter(|window| window.size >= end) {
-            return window.slice(start, end);
+            return Ok(window.map.clone());
         }
         let mut place = self.map.write().unwrap_or_else(PoisonError::into_inner);
         let size_before = place.as_ref().map_or(0, |window| window.size);
+        if let Some(window) = place.as_ref().filter(|window| window.size >= end) {
+            return Ok(window.map.clone());
+        }
         let size = end.next_power_of_two().max(size_before * 2).max(MAP_BYTES_MIN);
         let map = self.file.map(size)?;
-        let window = Window { size, map };
-        let bytes = window.slice(start, end)?;
-        *place = Some(window);
-        Ok(bytes)
-    }
-}
-
-impl Window {
-    /// Faulted in first, so that a disk that cannot read is an error here and not a signal at the first touch.
-    fn slice(&self, start: u64, end: u64) -> io::Result<Bytes> {
-        self.map.prefault(start, end)?;
-        self.map.slice(start, end)
+        *place = Some(Window { size, map: map.clone() });
+        Ok(map)
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Index {
     /// One past the last offset covered.
     pub next_offset: Offset,
     pub max_timestamp: Timestamp,
+    /// Made from batches one of which is damaged.
+    pub is_flawed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +58,7 @@ impl Index {
             covered: 0,
             next_offset: base_offset,
             max_timestamp: Timestamp(i64::MIN),
+            is_flawed: false,
         }
     }
 
@@ -126,6 +129,7 @@ impl Index {
                 covered: last.position,
                 next_offset: last.offset,
                 max_timestamp: last.max_before,
+                is_flawed: self.is_flawed,
             },
         }
     }
@@ -172,6 +176,7 @@ impl Index {
             covered,
             next_offset: Offset(next_offset),
             max_timestamp: Timestamp(max_timestamp),
+            is_flawed: false,
         })
     }
 

@@ -3,11 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 
 use crate::batch::{BatchError, records};
+use crate::disk::waiting;
 use crate::model::{Offset, Timestamp};
 
 use super::error::{FileError, ReadError};
@@ -49,6 +50,8 @@ pub struct Log {
     folder: PathBuf,
     gone: Arc<AtomicBool>,
     known: RwLock<Known>,
+    /// Held while the folder is read, which may take long: readers of what is known do not wait for it.
+    listing: Mutex<()>,
     /// The folder was read during the replay, and files past the end were left there.
     unswept: AtomicBool,
 }
@@ -76,7 +79,7 @@ impl Log {
     /// The log in `folder`; touches nothing.
     pub fn new(shelf: Arc<Shelf>, folder: PathBuf, gone: Arc<AtomicBool>, start: Offset, end: LogEnd) -> Log {
         let known = RwLock::new(Known { start, end, segments: None, retired: Vec::new() });
-        Log { shelf, folder, gone, known, unswept: AtomicBool::new(false) }
+        Log { shelf, folder, gone, known, listing: Mutex::default(), unswept: AtomicBool::new(false) }
     }
 
     /// The batches from the one that holds `from` (or, in a gap, the first one after it) to `end`, in at most `bytes_max`
@@ -88,6 +91,7 @@ impl Log {
             }
             if let Some(first) = segment.find(from, end)? {
                 let last = segment.last_within(first, end, bytes_max as u64)?;
+                let last = segment.last_sound(from, first, last)?;
                 return Ok(slice_of(&segment, first, last)?);
             }
         }
@@ -201,14 +205,27 @@ impl Log {
             return Ok(known);
         }
         drop(known);
-        let mut known = self.write();
-        if known.segments.is_none() {
-            let Listed { retired, live } = self.list(known.start, known.end)?;
+        waiting::ask().map_err(FileError::io(&self.folder))?;
+        self.list_once()?;
+        Ok(self.read_known())
+    }
+
+    fn list_once(&self) -> Result<(), FileError> {
+        let _listing = self.lock_listing();
+        let known = self.read_known();
+        let (start, end, is_listed) = (known.start, known.end, known.segments.is_some());
+        drop(known);
+        if !is_listed {
+            let Listed { retired, live } = self.list(start, end)?;
+            let mut known = self.write();
             known.retired = retired;
             known.segments = Some(live);
         }
-        drop(known);
-        Ok(self.read_known())
+        Ok(())
+    }
+
+    fn lock_listing(&self) -> MutexGuard<'_, ()> {
+        self.listing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_known(&self) -> RwLockReadGuard<'_, Known> {
@@ -275,6 +292,7 @@ impl Log {
 
     /// What lies below `start` is not read any more. `emptied`: that is all there is, and the next batch starts a segment.
     pub fn trim(&self, start: Offset, emptied: bool) {
+        let _listing = self.lock_listing();
         let mut known = self.write();
         known.start = start;
         let Known { segments, retired, end, .. } = &mut *known;
@@ -334,13 +352,14 @@ fn slice_of(segment: &Segment, first: Span, last: Span) -> Result<LogSlice, File
 }
 
 fn record_from(
-    segment: &Segment,
+    segment: &Arc<Segment>,
     span: Span,
     time: Timestamp,
     from: Offset,
     decoded_bytes_max: usize,
 ) -> Result<Option<RecordTime>, FileError> {
     let damaged = |error: BatchError| FileError::damaged(segment.path(), span.position, error.to_string());
+    segment.last_sound(span.base_offset, span, span)?;
     let records = records(&segment.bytes(span.position, span.end())?, decoded_bytes_max).map_err(damaged)?;
     for record in &records {
         let record = record.map_err(damaged)?;

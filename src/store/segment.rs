@@ -1,7 +1,9 @@
 //! One segment: a file of record batches, byte for byte in Kafka's format, with its sparse index.
 //!
-//! The checksum of a batch is verified when it is produced, when a segment's index is rebuilt, and by
-//! `inspect`; not at each read, because the consumer verifies it anyway and it would cost a pass over the bytes.
+//! The checksum of a batch is verified when it is produced, once in the life of a process when a batch that an earlier one
+//! wrote is first read (see `sound`), and by `inspect`; not at each read, which would cost a pass over the bytes.
+
+mod sound;
 
 use std::io::IoSlice;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 
-use crate::batch::{BatchHeader, checksum};
-use crate::disk::OpenMode;
+use crate::disk::{OpenMode, waiting};
 use crate::model::{Offset, Timestamp};
 
+use self::sound::Sound;
 use super::error::FileError;
 use super::index::Index;
 use super::shelf::Shelf;
@@ -28,6 +30,8 @@ pub struct Segment {
     index_path: PathBuf,
     /// None until first asked for, and again after an idle while.
     index: RwLock<Option<Index>>,
+    /// What was verified.
+    sound: Sound,
     /// Bytes that the stored index covers, as far as known.
     saved: AtomicU64,
     /// Written to since the last upkeep.
@@ -58,6 +62,7 @@ impl Segment {
             shelf,
             index_path,
             index: RwLock::new(None),
+            sound: Sound::default(),
             saved: AtomicU64::new(0),
             busy: AtomicBool::new(false),
             sealed: AtomicBool::new(false),
@@ -123,12 +128,17 @@ impl Segment {
         let (start, stop) =
             self.with_index(|index| (index.at_offset(offset).map_or(0, |row| row.position), index.covered))?;
         let mut walk = Walk::new(&self.file, start, stop);
+        let mut found = None;
         while let Some(span) = walk.next()? {
             if span.end_offset > offset || span.base_offset >= end {
-                return Ok(Some(span).filter(|span| span.end_offset <= end));
+                found = Some(span);
+                break;
             }
         }
-        Ok(None)
+        match found.filter(|span| span.end_offset <= end) {
+            None => self.check_that_none_is_missed(start, found.map_or(stop, |span| span.end())).map(|()| None),
+            found => Ok(found),
+        }
     }
 
     /// The last batch that starts at or after `first`, ends at or below offset `end`, and ends at most `bytes_max` bytes
@@ -148,13 +158,14 @@ impl Segment {
             }
         }
         let mut walk = Walk::new(&self.file, start, stop);
-        while let Some(span) = walk.next()? {
-            if span.end_offset > end || span.end() > limit {
-                break;
+        loop {
+            match walk.next() {
+                Ok(Some(span)) if span.end_offset <= end && span.end() <= limit => last = span,
+                // Damage behind what was found is told to whoever comes that far.
+                Ok(_) | Err(FileError::Damaged { .. }) => return Ok(last),
+                Err(error) => return Err(error),
             }
-            last = span;
         }
-        Ok(last)
     }
 
     /// The batch that ends where the one at `position` starts, not before `first`.
@@ -241,9 +252,9 @@ impl Segment {
     pub fn tidy_index(self: &Arc<Self>) -> Result<bool, FileError> {
         let busy = self.busy.swap(false, Ordering::AcqRel);
         let sealed = self.sealed.load(Ordering::Acquire);
-        let covered = self.with_index(|index| index.covered)?;
+        let (covered, whole) = self.with_index(|index| (index.covered, !index.is_flawed))?;
         let saved = self.saved.load(Ordering::Acquire);
-        if covered > saved && (sealed || covered - saved >= self.shelf.index_save_bytes) {
+        if whole && covered > saved && (sealed || covered - saved >= self.shelf.index_save_bytes) {
             self.save_index()?;
         }
         if busy && !sealed {
@@ -282,15 +293,17 @@ impl Segment {
         }
     }
 
+    /// Reads the index without its lock, which readers at work would wait for.
     fn load_index(self: &Arc<Self>) -> Result<(), FileError> {
-        if self.index.read().unwrap_or_else(PoisonError::into_inner).is_some() {
-            return Ok(());
-        }
-        let mut place = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        if place.is_none() {
-            *place = Some(self.read_index()?);
-            if !self.loaded.swap(true, Ordering::AcqRel) {
-                self.shelf.add_loaded(self.clone());
+        while self.index.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            let index = self.read_index()?;
+            let mut place = self.index.write().unwrap_or_else(PoisonError::into_inner);
+            // Written to since: the writer takes care of what comes after this, so all that came before must be in it.
+            if place.is_none() && index.covered == self.file.end()? {
+                *place = Some(index);
+                if !self.loaded.swap(true, Ordering::AcqRel) {
+                    self.shelf.add_loaded(self.clone());
+                }
             }
         }
         Ok(())
@@ -298,6 +311,7 @@ impl Segment {
 
     /// The stored index, continued by reading the segment from where it ends or, if it is damaged, from the start.
     fn read_index(&self) -> Result<Index, FileError> {
+        waiting::ask().map_err(FileError::io(&self.index_path))?;
         let end = self.file.end()?;
         let stored = self.stored_index();
         if stored.as_ref().is_some_and(|stored| stored.covered > end) {
@@ -312,7 +326,13 @@ impl Segment {
         };
         let mut walk = Walk::new(&self.file, index.covered, end);
         while let Some(span) = walk.next()? {
-            self.check(span, index.next_offset)?;
+            if span.base_offset < index.next_offset {
+                return Err(
+                    self.damaged(span, format!("offset {} where {} is next", span.base_offset, index.next_offset))
+                );
+            }
+            // Whoever reads a damaged batch is told. Its index is not stored, for it rests on the batch's header.
+            index.is_flawed |= self.flaw(span)?.is_some();
             index.add(span.base_offset, span.end_offset, span.max_timestamp, span.num_bytes);
         }
         Ok(index)
@@ -326,18 +346,5 @@ impl Segment {
         let index = Index::decode(&Bytes::from(bytes), self.base).ok()?;
         self.saved.store(index.covered, Ordering::Release);
         Some(index)
-    }
-
-    fn check(&self, span: Span, expected: Offset) -> Result<(), FileError> {
-        let damaged = |what: String| FileError::damaged(self.file.path(), span.position, what);
-        if span.base_offset < expected {
-            return Err(damaged(format!("offset {} where {expected} is next", span.base_offset)));
-        }
-        let batch = self.file.slice(span.position, span.end())?;
-        let header = BatchHeader::parse(&batch).map_err(|error| damaged(error.to_string()))?;
-        if checksum(&batch) != header.crc {
-            return Err(damaged(format!("the checksum of the batch at offset {} does not hold", span.base_offset)));
-        }
-        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use crate::disk::{DiskFile, OpenMode};
+use crate::disk::{DiskFile, OpenMode, waiting};
 
 use super::error::FileError;
 use super::handles::{OpenFile, Slot};
@@ -19,12 +19,17 @@ use super::shelf::Shelf;
 /// The end of a file that was complete before the last checkpoint: whatever its size says.
 pub const WHOLE: u64 = u64::MAX;
 
+/// So many of the bytes written last are surely in memory still.
+const FRESH_BYTES: u64 = 4 << 20;
+
 /// See the module.
 pub struct TailFile {
     shelf: Arc<Shelf>,
     path: PathBuf,
     slot: Arc<Slot>,
     end: AtomicU64,
+    /// Where this process began to write; past all bytes if it has not.
+    written_from: AtomicU64,
     /// The file's size was held against the known end.
     settled: AtomicBool,
     pub(super) dirty: AtomicBool,
@@ -42,6 +47,7 @@ impl TailFile {
             path,
             slot: Arc::default(),
             end: AtomicU64::new(end),
+            written_from: AtomicU64::new(u64::MAX),
             settled: AtomicBool::new(false),
             dirty: AtomicBool::new(false),
             gone,
@@ -84,6 +90,7 @@ impl TailFile {
         }
         let open = self.open_for_write()?;
         open.file.write_all_vectored_at(parts, position).map_err(FileError::io(&self.path))?;
+        self.written_from.fetch_min(position, Ordering::AcqRel);
         let written: usize = parts.iter().map(|part| part.len()).sum();
         self.end.store(position + written as u64, Ordering::Release);
         self.mark_dirty();
@@ -93,6 +100,11 @@ impl TailFile {
         Ok(())
     }
 
+    /// True when what stands from `position` on was written by this process, and so is what it was meant to be.
+    pub fn is_own(&self, position: u64) -> bool {
+        position >= self.written_from.load(Ordering::Acquire)
+    }
+
     /// The bytes `[start, end)`, without a copy on a real disk. They must lie below the file's end.
     pub fn slice(self: &Arc<Self>, start: u64, end: u64) -> Result<Bytes, FileError> {
         let known = self.end()?;
@@ -100,7 +112,8 @@ impl TailFile {
         if start == end {
             return Ok(Bytes::new());
         }
-        self.open()?.slice(start, end).map_err(FileError::io(&self.path))
+        let fresh = self.is_own(start) && known - start <= FRESH_BYTES;
+        self.open()?.slice(start, end, fresh).map_err(FileError::io(&self.path))
     }
 
     /// Holds the file's size against its known end, and cuts what lies past it.
@@ -131,6 +144,10 @@ impl TailFile {
 
     fn open_as(self: &Arc<Self>, mode: OpenMode) -> Result<Arc<OpenFile>, FileError> {
         self.shelf.handles.get(&self.slot, || {
+            if !self.settled.load(Ordering::Acquire) {
+                // For the first time; later the disk need not be read to open it.
+                waiting::ask().map_err(FileError::io(&self.path))?;
+            }
             let file = match self.shelf.disk.open(&self.path, mode) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(self.missing()),

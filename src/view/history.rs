@@ -96,6 +96,11 @@ pub(super) fn label_of(feed: &dyn Published, commit: CommitNumber) -> Result<Opt
 
 fn manifest_in(commit: CommitNumber, stored: &Bytes) -> Result<Manifest, ViewError> {
     let bad = |error: String| ViewError::BadBatch { offset: Offset(commit.0), error };
+    let header = batch::BatchHeader::parse(stored).map_err(|e| bad(e.to_string()))?;
+    if batch::checksum(stored) != header.crc {
+        // Told anew it would get a checksum that holds.
+        return Err(bad("its checksum does not hold".to_owned()));
+    }
     let records = batch::records(stored, MANIFEST_BYTES_MAX).map_err(|e| bad(e.to_string()))?;
     let Some(record) = records.iter().next() else { return Err(bad("it holds no record".to_owned())) };
     let record = record.map_err(|e| bad(e.to_string()))?;

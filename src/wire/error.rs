@@ -13,6 +13,7 @@ use crate::model::{
     AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError,
     SequenceError, SubscriptionError, TrimError,
 };
+use crate::store::{FileError, ReadError};
 use crate::view::{ViewError, ViewReadError};
 
 pub fn of_batch(error: &BatchError) -> ResponseError {
@@ -100,7 +101,10 @@ fn of_view(error: &ViewError) -> ResponseError {
         | ViewError::RecordsDeleted { .. }
         | ViewError::StreamGone { .. }
         | ViewError::ModeNotBuilt { .. } => ResponseError::InvalidTopicException,
-        ViewError::BadBatch { .. } | ViewError::Read(_) => ResponseError::KafkaStorageError,
+        ViewError::BadBatch { .. } | ViewError::Read(ReadError::File(FileError::Damaged { .. })) => {
+            ResponseError::CorruptMessage
+        }
+        ViewError::Read(_) => ResponseError::KafkaStorageError,
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Served {
     pub clock: Arc<ManualClock>,
     /// Syncs wait while it is closed.
     pub syncs: Gate,
+    /// Reads wait while it is closed.
+    pub reads: Gate,
     overrides: Vec<String>,
     runtime: Runtime,
     server: Option<Server>,
@@ -35,18 +37,18 @@ impl Served {
         let small = ["streamstack.journal.file.bytes=1048576"];
         let overrides = small.iter().chain(overrides).map(|text| (*text).to_owned()).collect();
         let (disk, clock) = (FaultyDisk::new(), Arc::new(ManualClock::new(START_MS)));
-        let (syncs, runtime) = (Gate::default(), runtime().unwrap());
-        let mut served = Served { disk, clock, syncs, overrides, runtime, server: None };
+        let (syncs, reads, runtime) = (Gate::default(), Gate::default(), runtime().unwrap());
+        let mut served = Served { disk, clock, syncs, reads, overrides, runtime, server: None };
         served.open();
         served
     }
 
     fn open(&mut self) {
-        let syncs = self.syncs.clone();
-        let disk = WatchedDisk::new(Arc::new(self.disk.clone()), move |op| {
-            if op == Op::Sync {
-                syncs.pass();
-            }
+        let (syncs, reads) = (self.syncs.clone(), self.reads.clone());
+        let disk = WatchedDisk::new(Arc::new(self.disk.clone()), move |op| match op {
+            Op::Sync => syncs.pass(),
+            Op::Read => reads.pass(),
+            _ => {}
         });
         self.server = Some(serve(&self.runtime, disk, self.clock.clone(), &self.overrides));
     }
@@ -82,6 +84,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.syncs.open();
+        self.reads.open();
         // A test that failed has said more already.
         let _ = self.stop();
     }

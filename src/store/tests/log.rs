@@ -6,7 +6,7 @@ use crate::model::{FeedOffset, HistoryStart, PartitionStart, TrimmedLog};
 use crate::store::{FileError, ReadError};
 
 /// Batches of 1 to 4 records in segments of 40 batches; returns the batches by base offset.
-fn filled() -> (Fixture, Vec<(i64, Bytes)>) {
+pub(super) fn filled() -> (Fixture, Vec<(i64, Bytes)>) {
     let mut fixture = Fixture::new();
     let mut batches = Vec::new();
     for number in 0..200_i64 {
@@ -124,22 +124,6 @@ fn a_file_that_lost_bytes_is_an_error_that_names_it() {
     fixture.disk.open(&path, OpenMode::Write).unwrap().set_size(fixture.log.position - 1).unwrap();
     let error = fixture.partition().read(Offset(0), fixture.end, 100).unwrap_err();
     assert!(matches!(&error, ReadError::File(FileError::Short { path: found, .. }) if *found == path), "{error}");
-}
-
-#[test]
-fn a_flipped_bit_is_found_when_the_index_is_rebuilt() {
-    let (fixture, batches) = filled();
-    let position: usize = batches[..7].iter().map(|(_, batch)| batch.len()).sum();
-    let fixture = fixture.reopened();
-    let file = fixture.disk.open(&segment_path(0, "log"), OpenMode::Write).unwrap();
-    file.write_all_at(&[0xee], position as u64 + 100).unwrap();
-    let error = fixture.partition().read(Offset(0), fixture.end, 100).unwrap_err();
-    match error {
-        ReadError::File(FileError::Damaged { path, at, .. }) => {
-            assert_eq!((path, at), (segment_path(0, "log"), position as u64));
-        }
-        other => panic!("{other}"),
-    }
 }
 
 #[test]

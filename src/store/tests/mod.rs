@@ -14,6 +14,7 @@ use crate::batch::{BatchBuilder, NewRecord};
 use crate::disk::FaultyDisk;
 use crate::model::{FeedId, Lsn, Offset, PartitionId, TailWrite, Timestamp};
 
+mod flips;
 mod log;
 mod open;
 mod tables;

@@ -3,7 +3,7 @@
 //! Decisions are taken in the caller, in one total order. The lock is never held over an await, a copy of
 //! record bytes or I/O.
 
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ pub struct Core {
     inner: Mutex<Inner>,
     // What the open group holds, to be asked without the lock.
     open_bytes: AtomicUsize,
+    open_needs_sync: AtomicBool,
     deadline: AtomicI64,
 }
 
@@ -70,13 +71,17 @@ impl Core {
     pub fn new(state: State, next: Lsn) -> Core {
         let open = Group { first: next, ..Group::default() };
         let deadline = AtomicI64::new(state.deadline().map_or(NEVER, |at| at.0));
-        Core { inner: Mutex::new(Inner { state, next, open }), open_bytes: AtomicUsize::new(0), deadline }
+        let inner = Mutex::new(Inner { state, next, open });
+        Core { inner, open_bytes: AtomicUsize::new(0), open_needs_sync: AtomicBool::new(false), deadline }
     }
 
     /// Decides on the state as it is and applies what was decided.
     pub(super) fn submit<T, E>(&self, decide: impl FnOnce(&State) -> Result<Decision<T>, E>) -> Submitted<T, E> {
         let mut inner = self.lock();
         let value = decide(&inner.state).map(|decision| {
+            if decision.entries.iter().any(needs_sync) {
+                self.open_needs_sync.store(true, Ordering::Release);
+            }
             inner.take_in(decision.entries);
             self.open_bytes.store(inner.open.bytes, Ordering::Release);
             decision.outcome
@@ -108,12 +113,18 @@ impl Core {
         let next = Group { first: inner.next, bytes: 0, ..spare };
         debug_assert!(next.entries.is_empty() && next.writes.is_empty());
         self.open_bytes.store(0, Ordering::Release);
+        self.open_needs_sync.store(false, Ordering::Release);
         Some(std::mem::replace(&mut inner.open, next))
     }
 
     /// Bytes that wait for a flush; 0: nothing waits.
     pub(super) fn open_bytes(&self) -> usize {
         self.open_bytes.load(Ordering::Acquire)
+    }
+
+    /// An entry that waits for a flush makes it wait for the disk in either durability.
+    pub(super) fn open_needs_sync(&self) -> bool {
+        self.open_needs_sync.load(Ordering::Acquire)
     }
 
     /// The lsn of the next entry.
@@ -141,6 +152,11 @@ impl Inner {
             self.next = self.next.plus(1);
         }
     }
+}
+
+/// Folders appear and vanish only after their entry is durable.
+fn needs_sync(entry: &Entry) -> bool {
+    matches!(entry, Entry::FeedCreated(_) | Entry::FeedDeleted { .. } | Entry::PartitionsAdded { .. })
 }
 
 /// Bytes that the entry keeps waiting, for back-pressure.

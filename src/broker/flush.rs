@@ -1,10 +1,12 @@
 //! The way to the disk: whoever holds the flush token writes the open group, publishes it and lets the replies go.
 //!
 //! In `os` mode the task that finds the token free writes at once: a hop to another thread would cost more than the
-//! write. In `fsync` mode the flusher thread holds the token, because a sync blocks; groups form while it syncs.
+//! write. In `fsync` mode the flusher thread holds the token, because a sync blocks; groups form while it syncs. So it does
+//! in `os` mode for groups that need a sync, and for a while after a write that the disk held up.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, TryLockError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -23,6 +25,13 @@ const INLINE_ROUNDS_MAX: usize = 4;
 /// by the copy. At 100 B x 100, five in flight, it gave 1.4 x the requests of an inline limit of 4 MiB.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
+/// A write that takes so long was held up by the disk, as when there is more to write back than memory may hold.
+const HELD_UP: Duration = Duration::from_millis(20);
+
+/// So long after the last such write the flusher thread goes on: the next ones are likely to be held up too, and an async
+/// worker has others to serve.
+const HELD_UP_FOR: Duration = Duration::from_secs(1);
+
 /// Flushes groups, one at a time.
 pub struct Flush {
     core: Arc<Core>,
@@ -35,6 +44,8 @@ pub struct Flush {
     signal: Signal,
     stopping: AtomicBool,
     failure: OnceLock<String>,
+    /// Microseconds on the clock until which the disk counts as held up; 0: it does not.
+    held_up_until: AtomicU64,
     bytes: AtomicU64,
     replay_cost: AtomicU64,
     grown: Notify,
@@ -82,6 +93,7 @@ impl Flush {
             signal: Signal::default(),
             stopping: AtomicBool::new(false),
             failure: OnceLock::new(),
+            held_up_until: AtomicU64::new(0),
             bytes: AtomicU64::new(bytes_replayed),
             replay_cost: AtomicU64::new(bytes_replayed),
             grown: Notify::new(),
@@ -94,11 +106,18 @@ impl Flush {
         if self.core.open_bytes() == 0 || self.failure.get().is_some() {
             return;
         }
-        if self.durability == Durability::Os && self.core.open_bytes() <= INLINE_BYTES_MAX {
+        if self.durability == Durability::Os && self.is_quick() {
             self.write_inline();
         } else {
             self.signal.raise();
         }
+    }
+
+    /// True when writing the open group takes as long as copying a little memory.
+    fn is_quick(&self) -> bool {
+        let held_up_until = self.held_up_until.load(Ordering::Relaxed);
+        let held_up = held_up_until > 0 && self.clock.elapsed() < Duration::from_micros(held_up_until);
+        !held_up && !self.core.open_needs_sync() && self.core.open_bytes() <= INLINE_BYTES_MAX
     }
 
     /// What made the disk fail, if it did. Nothing is acknowledged after that.
@@ -196,7 +215,11 @@ impl Flush {
         metrics.group_bytes.record(group.bytes as u64);
         let begun = self.clock.elapsed();
         let written = self.store.write_group(group.first, &group.entries, &group.writes);
-        metrics.group_write_us.record_time(self.clock.elapsed() - begun);
+        let ended = self.clock.elapsed();
+        metrics.group_write_us.record_time(ended - begun);
+        if ended - begun >= HELD_UP {
+            self.held_up_until.store((ended + HELD_UP_FOR).as_micros() as u64, Ordering::Relaxed);
+        }
         match written {
             Ok(num_bytes) => {
                 self.replay_cost.fetch_add(replay_cost(num_bytes, &group), Ordering::Release);

@@ -6,11 +6,15 @@
 
 #[path = "../common/broker.rs"]
 mod broker;
+mod cache;
+mod ceiling;
 mod copies;
 mod disk;
 mod groups;
 mod ledger;
 mod room;
 mod signals;
+mod slow;
+mod soak;
 mod starts;
 mod tools;

@@ -11,6 +11,9 @@ use super::broker::Start;
 use super::ledger::{Ended, Ledger, TOPIC};
 use super::tools::{self, Strace};
 
+/// The longer of the pauses, in seconds; `PAUSE_SECONDS` makes it the minute of a machine that is moved.
+const PAUSE_SECONDS: u64 = 8;
+
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -74,12 +77,13 @@ fn a_process_that_was_stopped_goes_on_with_its_connections() {
     let broker = Start::at(folder.path()).serving();
     let mut ledger = Ledger::open(&mut broker.connect());
     let on = AtomicBool::new(true);
+    let long = std::env::var("PAUSE_SECONDS").map_or(PAUSE_SECONDS, |text| text.parse().expect("a number of seconds"));
     thread::scope(|scope| {
         let writing = scope.spawn(|| ledger.write_while(&broker.address, &on));
-        for _ in 0..2 {
+        for seconds in [3, long] {
             thread::sleep(Duration::from_millis(200));
             tools::signal(broker.pid(), Signal::STOP);
-            thread::sleep(Duration::from_secs(3));
+            thread::sleep(Duration::from_secs(seconds));
             tools::signal(broker.pid(), Signal::CONT);
         }
         thread::sleep(Duration::from_millis(500));

@@ -27,6 +27,10 @@ pub fn strace() -> bool {
     )
 }
 
+pub fn prlimit() -> bool {
+    have("prlimit", Command::new("prlimit").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success()))
+}
+
 pub fn root() -> bool {
     have("root (to mount a tmpfs)", rustix::process::getuid().is_root())
 }

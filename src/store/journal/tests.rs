@@ -15,6 +15,7 @@ mod failure;
 mod format;
 mod random;
 mod stale;
+mod torn;
 
 const DIR: &str = "/data/journal";
 

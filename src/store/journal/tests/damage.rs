@@ -32,7 +32,11 @@ enum Outcome {
 }
 
 fn outcome(disk: &FaultyDisk, written: &[Group]) -> Outcome {
-    match open(disk, FILE_BYTES, 0) {
+    outcome_in(disk, FILE_BYTES, written)
+}
+
+fn outcome_in(disk: &FaultyDisk, file_bytes: u64, written: &[Group]) -> Outcome {
+    match open(disk, file_bytes, 0) {
         Ok((_, read)) if read == written => Outcome::Same,
         Ok((_, read)) => {
             assert_eq!(read, written[..read.len()], "a start gives a prefix");
@@ -73,6 +77,30 @@ fn every_flipped_byte_of_a_closed_journal_is_harmless_or_refused() {
         }
     }
     assert!(refused > 6000, "{refused}");
+}
+
+#[test]
+fn random_flipped_bits_of_a_large_journal_are_harmless_or_refused() {
+    let disk = new_disk();
+    let (mut journal, _) = open(&disk, 200_000, 0).unwrap();
+    let written = append_many(&mut journal, 300, 2_000, 0);
+    journal.mark_idle().unwrap();
+    let files = journal_files(&disk);
+    let mut random = crate::disk::SplitMix::new(4);
+    let mut refused = 0;
+    for _ in 0..1000 {
+        let path = &files[random.below(files.len() as u64) as usize];
+        let at = random.below(read_bytes(&disk, path).len() as u64) as usize;
+        match outcome_in(&flipped(&disk, path, at, 1 << random.below(8)), 200_000, &written) {
+            Outcome::Same => {}
+            Outcome::Fewer(left) => panic!("byte {at} of {path:?}: only {left} groups are left"),
+            Outcome::Refused { file, byte } => {
+                refused += 1;
+                assert!(file == *path && byte <= at as u64, "byte {at} of {path:?}: {file:?}, {byte}");
+            }
+        }
+    }
+    assert!(refused > 700, "{refused}");
 }
 
 #[test]

@@ -68,6 +68,8 @@ fn decode(api: &Api, version: i16, body: &[u8]) -> Option<Result<(), String>> {
         57 => whole::<UpdateFeaturesRequest>(body, version, left),
         60 => whole::<DescribeClusterRequest>(body, version, left),
         61 => whole::<DescribeProducersRequest>(body, version, left),
+        68 => whole::<ConsumerGroupHeartbeatRequest>(body, version, left),
+        69 => whole::<ConsumerGroupDescribeRequest>(body, version, left),
         74 => whole::<ListConfigResourcesRequest>(body, version, left),
         75 => whole::<DescribeTopicPartitionsRequest>(body, version, left),
         key => panic!("no decoder for key {key}: add it here"),

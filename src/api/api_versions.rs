@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::ApiVersionsResponse;
-use kafka_protocol::messages::api_versions_response::ApiVersion;
+use kafka_protocol::messages::api_versions_response::{ApiVersion, FinalizedFeatureKey, SupportedFeatureKey};
+use kafka_protocol::protocol::StrBytes;
 
 use super::{Reply, RequestContext, TABLE};
 use crate::broker::Broker;
@@ -26,8 +27,10 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, body: Bytes) -
     if is_misrouted(broker, &software) {
         return refused(context, ResponseError::RebootstrapRequired);
     }
-    // No features are finalized; the epoch makes Java believe so instead of asking again.
-    answer(context, &ApiVersionsResponse::default().with_api_keys(all()).with_finalized_features_epoch(0))
+    let response = ApiVersionsResponse::default().with_api_keys(all());
+    // The epoch makes Java believe what is finalized instead of asking again.
+    let features = response.with_supported_features(vec![supported()]).with_finalized_features(vec![finalized()]);
+    answer(context, &features.with_finalized_features_epoch(0))
 }
 
 /// Answers a version that is not known: in version 0, with the versions of this API alone (KIP-511).
@@ -50,6 +53,19 @@ fn refused(context: &RequestContext<'_>, error: ResponseError) -> Reply {
 
 fn answer(context: &RequestContext<'_>, response: &ApiVersionsResponse) -> Reply {
     context.as_version(context.version.min(RESPONSE_MAX)).ready(response)
+}
+
+/// Tells clients that groups may follow the consumer protocol of KIP-848. There is no broker without it, so no level 0.
+const GROUP_VERSION: &str = "group.version";
+
+fn supported() -> SupportedFeatureKey {
+    let name = StrBytes::from_static_str(GROUP_VERSION);
+    SupportedFeatureKey::default().with_name(name).with_min_version(1).with_max_version(1)
+}
+
+fn finalized() -> FinalizedFeatureKey {
+    let name = StrBytes::from_static_str(GROUP_VERSION);
+    FinalizedFeatureKey::default().with_name(name).with_min_version_level(1).with_max_version_level(1)
 }
 
 fn all() -> Vec<ApiVersion> {

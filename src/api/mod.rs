@@ -7,6 +7,8 @@ mod about;
 mod alter_configs;
 mod alter_partition_reassignments;
 mod api_versions;
+mod consumer_group_describe;
+mod consumer_group_heartbeat;
 mod create_acls;
 mod create_partitions;
 mod create_topics;
@@ -48,6 +50,7 @@ mod repeated;
 mod reply;
 mod resource;
 mod seal;
+mod subscribed;
 mod sync_group;
 mod topic;
 mod update_features;
@@ -56,15 +59,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kafka_protocol::messages::{
-    AlterConfigsRequest, AlterPartitionReassignmentsRequest, CreateAclsRequest, CreatePartitionsRequest,
-    CreateTopicsRequest, DeleteAclsRequest, DeleteGroupsRequest, DeleteRecordsRequest, DeleteTopicsRequest,
-    DescribeAclsRequest, DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest,
-    DescribeGroupsRequest, DescribeLogDirsRequest, DescribeProducersRequest, DescribeTopicPartitionsRequest,
-    DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest, FindCoordinatorRequest, HeartbeatRequest,
-    IncrementalAlterConfigsRequest, InitProducerIdRequest, JoinGroupRequest, LeaveGroupRequest,
-    ListConfigResourcesRequest, ListGroupsRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest,
-    MetadataRequest, OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest,
-    ProduceRequest, SyncGroupRequest, UpdateFeaturesRequest,
+    AlterConfigsRequest, AlterPartitionReassignmentsRequest, ConsumerGroupDescribeRequest,
+    ConsumerGroupHeartbeatRequest, CreateAclsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest,
+    DeleteGroupsRequest, DeleteRecordsRequest, DeleteTopicsRequest, DescribeAclsRequest, DescribeClientQuotasRequest,
+    DescribeClusterRequest, DescribeConfigsRequest, DescribeGroupsRequest, DescribeLogDirsRequest,
+    DescribeProducersRequest, DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest,
+    FetchRequest, FindCoordinatorRequest, HeartbeatRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
+    JoinGroupRequest, LeaveGroupRequest, ListConfigResourcesRequest, ListGroupsRequest, ListOffsetsRequest,
+    ListPartitionReassignmentsRequest, MetadataRequest, OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest,
+    OffsetForLeaderEpochRequest, ProduceRequest, SyncGroupRequest, UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::{Decodable, Message, VersionRange};
 
@@ -218,6 +221,20 @@ pub static TABLE: &[Api] = &[
     api!(57, "UpdateFeatures", UpdateFeaturesRequest, UPDATE_FEATURES, update_features::handle),
     api!(60, "DescribeCluster", DescribeClusterRequest, DESCRIBE_CLUSTER, describe_cluster::handle),
     api!(61, "DescribeProducers", DescribeProducersRequest, DESCRIBE_PRODUCERS, describe_producers::handle),
+    api!(
+        68,
+        "ConsumerGroupHeartbeat",
+        ConsumerGroupHeartbeatRequest,
+        CONSUMER_GROUP_HEARTBEAT,
+        consumer_group_heartbeat::handle
+    ),
+    api!(
+        69,
+        "ConsumerGroupDescribe",
+        ConsumerGroupDescribeRequest,
+        CONSUMER_GROUP_DESCRIBE,
+        consumer_group_describe::handle
+    ),
     api!(74, "ListConfigResources", ListConfigResourcesRequest, LIST_CONFIG_RESOURCES, list_config_resources::handle),
     api!(
         75,

@@ -15,6 +15,7 @@ use super::topic;
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
 use crate::model::{Lsn, Position, Subscription};
+use crate::wire::error;
 
 /// First version that asks for several groups.
 const GROUPS_SINCE: i16 = 8;
@@ -65,6 +66,9 @@ fn single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse {
 
 fn fetch(broker: &Broker, group: &OffsetFetchRequestGroup, gate: &mut Lsn) -> OffsetFetchResponseGroup {
     let answer = OffsetFetchResponseGroup::default().with_group_id(group.group_id.clone());
+    if let Err(refusal) = broker.check_fetch(&group.group_id, group.member_id.as_deref(), group.member_epoch) {
+        return answer.with_error_code(error::of_group(&refusal).code());
+    }
     let looked = broker.look_at_positions(&group.group_id, |subscription| match (&group.topics, subscription) {
         (Some(topics), subscription) => topics.iter().map(|topic| asked(topic, subscription)).collect(),
         (None, Some(subscription)) => all(subscription),

@@ -3,6 +3,7 @@
 mod admin;
 mod cluster;
 mod configs;
+mod consumer_groups;
 mod groups;
 mod offsets;
 mod operator;

@@ -286,6 +286,7 @@ impl Published for FeedHandle {
 #[derive(Default)]
 pub struct Catalog {
     feeds: RwLock<Names>,
+    version: AtomicU64,
 }
 
 #[derive(Default)]
@@ -296,6 +297,16 @@ struct Names {
 }
 
 impl Catalog {
+    /// Another number whenever a feed was made, deleted or got partitions.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// A feed changed in a way that the version tells.
+    pub(super) fn changed(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
+    }
+
     /// The feed of that name.
     pub fn by_name(&self, name: &str) -> Option<Arc<FeedHandle>> {
         self.read().by_name.get(name).cloned()
@@ -327,6 +338,7 @@ impl Catalog {
         names.by_topic_id.insert(feed.topic_id, feed.clone());
         names.by_id.insert(feed.id, feed);
         metrics::all().feeds.set(names.by_id.len() as i64);
+        self.changed();
     }
 
     pub(super) fn remove(&self, id: FeedId) -> Option<Arc<FeedHandle>> {
@@ -338,6 +350,7 @@ impl Catalog {
         if names.by_name.get(&feed.name).is_some_and(|f| f.id == id) {
             names.by_name.remove(&feed.name);
         }
+        self.changed();
         Some(feed)
     }
 

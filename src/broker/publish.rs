@@ -73,6 +73,7 @@ impl Publisher {
             }
             Entry::PartitionsAdded { feed, partitions, .. } => {
                 self.with(*feed, |handle| handle.publish_partitions(*partitions));
+                self.catalog.changed();
             }
             Entry::FeedConfigured { feed, overrides } => {
                 let config = self.settings.feed_config(overrides.clone());

@@ -159,17 +159,9 @@ const REPLICATION: &[Known] = &[
 #[rustfmt::skip]
 const CONSUMER_GROUPS: &[Known] = &[
     ("group.consumer.assignment.interval.ms", Int, Some("1000"), AtLeast(0), true),
-    ("group.consumer.assignors", List, Some("uniform,range"), Any, false),
-    ("group.consumer.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), false),
     ("group.consumer.max.assignment.interval.ms", Int, Some("15000"), AtLeast(0), false),
-    ("group.consumer.max.heartbeat.interval.ms", Int, Some("15000"), AtLeast(1), false),
-    ("group.consumer.max.session.timeout.ms", Int, Some("60000"), AtLeast(1), false),
-    ("group.consumer.max.size", Int, Some("2147483647"), AtLeast(1), false),
     ("group.consumer.migration.policy", Text, Some("bidirectional"), OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), false),
     ("group.consumer.min.assignment.interval.ms", Int, Some("0"), AtLeast(0), false),
-    ("group.consumer.min.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), false),
-    ("group.consumer.min.session.timeout.ms", Int, Some("45000"), AtLeast(1), false),
-    ("group.consumer.session.timeout.ms", Int, Some("45000"), AtLeast(1), false),
     ("group.coordinator.append.linger.ms", Int, Some("-1"), AtLeast(-1), false),
     ("group.coordinator.background.threads", Int, Some("2"), AtLeast(1), false),
     ("group.coordinator.cached.buffer.max.bytes", Int, Some("1048588"), AtLeast(524288), true),

@@ -82,6 +82,10 @@ pub enum ConfigError {
     Listeners { origin: Origin, name: &'static str, error: ListenersError },
     #[error("{origin}: log.dirs: one data folder is supported, not {count}")]
     DataDirs { origin: Origin, count: usize },
+    #[error("group.consumer.assignors={value}: write uniform, range or both")]
+    Assignors { value: String },
+    #[error("{name}={value} is not between {min_name}={min} and {max_name}={max}: change one of them")]
+    Bounds { name: &'static str, value: i32, min_name: &'static str, min: i32, max_name: &'static str, max: i32 },
 }
 
 /// Everything that is wrong, one line each.

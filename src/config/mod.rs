@@ -6,6 +6,7 @@
 
 mod accepted;
 pub mod alter;
+mod consumer_groups;
 pub mod effective;
 mod env;
 pub mod listeners;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::consumer_groups::ConsumerGroupConfig;
 use super::listeners::{self, Listener, ListenersError};
 use super::load::{ConfigError, Values};
 use super::value::{boolean, list};
@@ -53,6 +54,7 @@ pub struct Settings {
     pub group_session_ms_max: i64,
     pub group_initial_rebalance_delay_ms: i64,
     pub group_members_max: usize,
+    pub consumer_groups: ConsumerGroupConfig,
     pub retention_check_interval: Duration,
     pub offset_metadata_max: usize,
     pub offsets_retention: Duration,
@@ -75,6 +77,7 @@ impl Settings {
             errors.push(error);
             (Vec::new(), Vec::new())
         });
+        errors.extend(ConsumerGroupConfig::check(config));
         if !errors.is_empty() {
             return Err(errors);
         }
@@ -101,6 +104,7 @@ impl Settings {
             group_session_ms_max: get.number("group.max.session.timeout.ms"),
             group_initial_rebalance_delay_ms: get.number::<i64>("group.initial.rebalance.delay.ms").max(0),
             group_members_max: get.number("group.max.size"),
+            consumer_groups: ConsumerGroupConfig::read(config),
             retention_check_interval: Duration::from_millis(get.number("log.retention.check.interval.ms")),
             // Kafka takes negative ones, which then hold for every text that is not empty.
             offset_metadata_max: get.positive("offset.metadata.max.bytes").unwrap_or(0),

@@ -9,6 +9,7 @@ use crate::broker::{CommitError, DeleteError, ResolveError};
 use crate::config::server::ServerValueError;
 use crate::config::{AlterError, OverrideError};
 use crate::model::group::GroupError;
+use crate::model::group::consumer::Fault;
 use crate::model::{
     AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError,
     SequenceError, SubscriptionError, TrimError,
@@ -173,6 +174,23 @@ pub fn of_group(error: &GroupError) -> ResponseError {
         GroupError::SessionTimeout { .. } => ResponseError::InvalidSessionTimeout,
         GroupError::Full { .. } => ResponseError::GroupMaxSizeReached,
         GroupError::TooLarge { .. } => ResponseError::MessageTooLarge,
+        GroupError::NotConsumer { .. } | GroupError::NoUpgrade { .. } => ResponseError::GroupIdNotFound,
+        GroupError::Consumer(fault) => of_fault(fault),
+    }
+}
+
+fn of_fault(fault: &Fault) -> ResponseError {
+    match fault {
+        Fault::Invalid(_) => ResponseError::InvalidRequest,
+        Fault::UnknownMember { .. } | Fault::UnknownInstance { .. } => ResponseError::UnknownMemberId,
+        Fault::FencedEpoch { .. } => ResponseError::FencedMemberEpoch,
+        Fault::FencedInstance { .. } => ResponseError::FencedInstanceId,
+        Fault::UnreleasedInstance { .. } => ResponseError::UnreleasedInstanceId,
+        Fault::UnsupportedAssignor { .. } => ResponseError::UnsupportedAssignor,
+        Fault::InvalidRegex { .. } => ResponseError::InvalidRegularExpression,
+        Fault::Full { .. } => ResponseError::GroupMaxSizeReached,
+        Fault::StaleEpoch { .. } => ResponseError::StaleMemberEpoch,
+        Fault::Generation { .. } => ResponseError::IllegalGeneration,
     }
 }
 

@@ -16,13 +16,14 @@ use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
 use kafka_protocol::messages::offset_for_leader_epoch_request::{OffsetForLeaderPartition, OffsetForLeaderTopic};
 use kafka_protocol::messages::update_features_request::FeatureUpdateKey;
 use kafka_protocol::messages::{
-    AlterConfigsRequest, AlterPartitionReassignmentsRequest, ApiVersionsRequest, CreateAclsRequest,
-    CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteRecordsRequest, DeleteTopicsRequest,
-    DescribeAclsRequest, DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest,
-    DescribeLogDirsRequest, DescribeProducersRequest, DescribeTopicPartitionsRequest,
-    DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest, FindCoordinatorRequest,
-    IncrementalAlterConfigsRequest, InitProducerIdRequest, ListConfigResourcesRequest, ListOffsetsRequest,
-    ListPartitionReassignmentsRequest, MetadataRequest, OffsetForLeaderEpochRequest, ProducerId, UpdateFeaturesRequest,
+    AlterConfigsRequest, AlterPartitionReassignmentsRequest, ApiVersionsRequest, ConsumerGroupDescribeRequest,
+    ConsumerGroupHeartbeatRequest, CreateAclsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest,
+    DeleteRecordsRequest, DeleteTopicsRequest, DescribeAclsRequest, DescribeClientQuotasRequest,
+    DescribeClusterRequest, DescribeConfigsRequest, DescribeLogDirsRequest, DescribeProducersRequest,
+    DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest,
+    FindCoordinatorRequest, GroupId, IncrementalAlterConfigsRequest, InitProducerIdRequest, ListConfigResourcesRequest,
+    ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest, OffsetForLeaderEpochRequest, ProducerId,
+    UpdateFeaturesRequest,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -140,6 +141,12 @@ async fn every_version_of_the_operators_requests_is_answered_in_its_own_layout()
         _ => ListConfigResourcesRequest::default(),
     })
     .await;
+}
+
+#[tokio::test]
+async fn every_version_of_the_consumer_groups_requests_is_answered_in_its_own_layout() {
+    in_every_version(|_| ConsumerGroupHeartbeatRequest::default()).await;
+    in_every_version(|_| ConsumerGroupDescribeRequest::default().with_group_ids(vec![GroupId::default()])).await;
 }
 
 #[tokio::test]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use kafka_protocol::messages::{
     AlterConfigsRequest, AlterConfigsResponse, AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse,
-    ApiVersionsRequest, ApiVersionsResponse, CreateAclsRequest, CreateAclsResponse, CreatePartitionsRequest,
-    CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, DeleteAclsRequest, DeleteAclsResponse,
-    DeleteGroupsRequest, DeleteGroupsResponse, DeleteRecordsRequest, DeleteRecordsResponse, DeleteTopicsRequest,
-    DeleteTopicsResponse, DescribeAclsRequest, DescribeAclsResponse, DescribeClientQuotasRequest,
+    ApiVersionsRequest, ApiVersionsResponse, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, CreateAclsRequest, CreateAclsResponse,
+    CreatePartitionsRequest, CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse, DeleteAclsRequest,
+    DeleteAclsResponse, DeleteGroupsRequest, DeleteGroupsResponse, DeleteRecordsRequest, DeleteRecordsResponse,
+    DeleteTopicsRequest, DeleteTopicsResponse, DescribeAclsRequest, DescribeAclsResponse, DescribeClientQuotasRequest,
     DescribeClientQuotasResponse, DescribeClusterRequest, DescribeClusterResponse, DescribeConfigsRequest,
     DescribeConfigsResponse, DescribeGroupsRequest, DescribeGroupsResponse, DescribeLogDirsRequest,
     DescribeLogDirsResponse, DescribeProducersRequest, DescribeProducersResponse, DescribeTopicPartitionsRequest,
@@ -85,6 +86,8 @@ requests! {
     57 UpdateFeaturesRequest => UpdateFeaturesResponse,
     60 DescribeClusterRequest => DescribeClusterResponse,
     61 DescribeProducersRequest => DescribeProducersResponse,
+    68 ConsumerGroupHeartbeatRequest => ConsumerGroupHeartbeatResponse,
+    69 ConsumerGroupDescribeRequest => ConsumerGroupDescribeResponse,
     74 ListConfigResourcesRequest => ListConfigResourcesResponse,
     75 DescribeTopicPartitionsRequest => DescribeTopicPartitionsResponse,
 }

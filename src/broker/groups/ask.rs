@@ -25,6 +25,9 @@ impl Broker {
             return Err(GroupError::NoName);
         }
         self.groups.with(self, group, |slot, running| {
+            if matches!(request, Request::Join(_)) {
+                self.groups.make_classic(running);
+            }
             let (ticket, answer) = running.ask(request, self.group_time());
             Asked { broker: self.clone(), slot: slot.clone(), ticket, answer, answered: false }
         })

@@ -47,8 +47,7 @@ pub(in super::super) async fn run(broker: Arc<Broker>) {
             () = until_due(&broker) => {}
             () = broker.stop_requested() => return,
         }
-        while let Some(group) = broker.groups.deadlines.take_due(broker.group_time()) {
-            broker.wake_group(&group);
+        while broker.wake_due_group() {
             // One group after the other, and others' requests between them.
             tokio::task::yield_now().await;
         }
@@ -78,6 +77,12 @@ impl Broker {
     /// The time by which groups go, in ms: monotonic, and without the pauses of the process.
     pub(super) fn group_time(&self) -> Timestamp {
         self.groups.time.at(self.clock.elapsed())
+    }
+
+    /// Tells a group that its deadline has come. False when none is due.
+    pub(crate) fn wake_due_group(&self) -> bool {
+        let due = self.groups.deadlines.take_due(self.group_time());
+        due.inspect(|group| self.wake_group(group)).is_some()
     }
 
     fn wake_group(&self, group: &str) {

@@ -26,7 +26,7 @@ impl Broker {
             let unknown = committer.generation >= 0 && running.machine.is_at_rest() && !self.knows_group(group);
             let admitted = match unknown {
                 true => Err(GroupError::UnknownGroup { group: group.to_owned() }),
-                false => running.machine.admit(committer, self.group_time()),
+                false => running.machine.admit(committer, &positions, self.group_time()),
             };
             if let Err(error) = admitted {
                 return Gated { value: Err(error.into()), durable_at: running.kept_at };

@@ -45,7 +45,7 @@ impl Broker {
     pub fn describe_group(&self, group: &str) -> Gated<Result<(GroupKind, Description), GroupError>> {
         let worked = self.groups.with(self, group, |_, running| {
             let known = !running.machine.is_at_rest() || self.knows_group(group);
-            let described = (running.machine.kind(), running.machine.describe());
+            let described = (running.machine.kind(), running.machine.describe(&self.groups.settings));
             let value = if known { Ok(described) } else { Err(GroupError::UnknownGroup { group: group.to_owned() }) };
             Gated { value, durable_at: self.core.next() }
         });

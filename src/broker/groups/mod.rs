@@ -7,6 +7,7 @@
 mod ask;
 mod clock;
 mod commit;
+mod consumer;
 mod deadlines;
 mod delete;
 mod forget;
@@ -31,8 +32,9 @@ use crate::metrics;
 use crate::model::codec::CodecError;
 pub use crate::model::group::Committer;
 use crate::model::group::classic::ClassicSettings;
+use crate::model::group::consumer::{self as consumer_group, Assignor};
 use crate::model::group::{Group, GroupError, GroupSettings};
-use crate::model::{Kept, SUBSCRIPTIONS_MAX, Timestamp};
+use crate::model::{GroupKind, Kept, SUBSCRIPTIONS_MAX, Timestamp};
 
 /// The groups that run.
 pub(super) struct Groups {
@@ -129,6 +131,13 @@ impl Groups {
         }
     }
 
+    /// A consumer group without members is whatever its next member makes it.
+    fn make_classic(&self, running: &mut Running) {
+        if running.machine.is_empty() && running.machine.kind() == GroupKind::Consumer {
+            running.replace(Group::new(&self.settings));
+        }
+    }
+
     fn running(&self, group: &str) -> Option<Arc<Slot>> {
         self.slots.read().expect("no code panics while it holds the groups").get(group).cloned()
     }
@@ -165,6 +174,12 @@ fn settings_of(settings: &Settings) -> GroupSettings {
             session_ms_max: settings.group_session_ms_max,
             initial_delay_ms: settings.group_initial_rebalance_delay_ms,
             num_members_max: settings.group_members_max,
+        },
+        consumer: consumer_group::Settings {
+            session_timeout_ms: settings.consumer_groups.session_timeout_ms,
+            heartbeat_interval_ms: settings.consumer_groups.heartbeat_interval_ms,
+            members_max: settings.consumer_groups.members_max,
+            assignors: settings.consumer_groups.assignors.iter().filter_map(|name| Assignor::named(name)).collect(),
         },
     }
 }

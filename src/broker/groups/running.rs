@@ -105,6 +105,14 @@ impl Running {
         }
     }
 
+    /// Has kept what a request of the consumer protocol changed.
+    pub fn keep(&mut self, broker: &Broker, name: &str) {
+        if let Group::Consumer(machine) = &mut self.machine {
+            machine.keep(&mut self.effects);
+        }
+        self.carry_out(broker, name);
+    }
+
     /// Brings the clock and the counts up to date.
     pub fn settle(&mut self, name: &Arc<str>, deadlines: &Deadlines) {
         let deadline = self.machine.deadline();

@@ -1,5 +1,7 @@
 //! Why a group refuses something.
 
+use super::consumer::Fault;
+
 /// See each; `wire/error.rs` has Kafka's codes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupError {
@@ -31,6 +33,14 @@ pub enum GroupError {
     Full { max: usize },
     #[error("what members tell of themselves takes {bytes} bytes, and {max} is the most for a group")]
     TooLarge { bytes: usize, max: usize },
+    #[error(transparent)]
+    Consumer(#[from] Fault),
+    #[error("group {group:?} is not a consumer group")]
+    NotConsumer { group: String },
+    #[error(
+        "group {group:?} has members of the classic protocol and cannot be upgraded to a consumer group; stop them first"
+    )]
+    NoUpgrade { group: String },
 }
 
 impl GroupError {

@@ -1,20 +1,23 @@
 //! One group, of either kind.
 
 use super::classic::{ClassicGroup, ClassicSettings};
+use super::consumer::{self, ConsumerGroup};
 use super::{Committer, Description, Effect, GroupError, Input, Summary};
 use crate::model::codec::CodecError;
-use crate::model::{GroupKind, Kept, Readers, Timestamp};
+use crate::model::{GroupKind, Kept, MovedPosition, Readers, Timestamp};
 
 /// What a broker's configuration says of groups.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GroupSettings {
     pub classic: ClassicSettings,
+    pub consumer: consumer::Settings,
 }
 
 /// A group's machine.
 #[derive(Debug)]
 pub enum Group {
     Classic(ClassicGroup),
+    Consumer(ConsumerGroup),
 }
 
 impl Group {
@@ -30,14 +33,16 @@ impl Group {
                 let (head, members) = (&kept.head, &kept.members);
                 Ok(Group::Classic(ClassicGroup::restore(settings.classic, head, members, now)?))
             }
-            // No version that is out writes these.
-            GroupKind::Consumer => Err(CodecError::Value { at: 0, what: "a kind of group", found: 2 }),
+            GroupKind::Consumer => {
+                Ok(Group::Consumer(ConsumerGroup::restore(&kept.head, &kept.members, &settings.consumer, now)?))
+            }
         }
     }
 
     pub fn kind(&self) -> GroupKind {
         match self {
             Group::Classic(_) => GroupKind::Classic,
+            Group::Consumer(_) => GroupKind::Consumer,
         }
     }
 
@@ -45,6 +50,7 @@ impl Group {
     pub fn handle(&mut self, input: Input, now: Timestamp, effects: &mut Vec<Effect>) {
         match self {
             Group::Classic(group) => group.handle(input, now, effects),
+            Group::Consumer(group) => group.handle(input, now, effects),
         }
     }
 
@@ -52,13 +58,23 @@ impl Group {
     pub fn deadline(&self) -> Option<Timestamp> {
         match self {
             Group::Classic(group) => group.deadline(),
+            Group::Consumer(group) => group.deadline(),
         }
     }
 
-    /// Whether the group's positions may be moved by this one. For a member it is a sign of life.
-    pub fn admit(&mut self, committer: Committer<'_>, now: Timestamp) -> Result<(), GroupError> {
+    /// Whether these positions may be moved by this one. For a member of the classic protocol it is a sign of life.
+    pub fn admit(
+        &mut self,
+        committer: Committer<'_>,
+        positions: &[MovedPosition],
+        now: Timestamp,
+    ) -> Result<(), GroupError> {
         match self {
             Group::Classic(group) => group.admit(committer, now),
+            Group::Consumer(group) => {
+                let positions = positions.iter().map(|moved| (moved.topic.as_str(), moved.partition));
+                Ok(group.check_commit(committer.member, committer.generation, positions)?)
+            }
         }
     }
 
@@ -66,6 +82,7 @@ impl Group {
     pub fn is_empty(&self) -> bool {
         match self {
             Group::Classic(group) => group.is_empty(),
+            Group::Consumer(group) => group.is_empty(),
         }
     }
 
@@ -73,6 +90,7 @@ impl Group {
     pub fn is_at_rest(&self) -> bool {
         match self {
             Group::Classic(group) => group.is_at_rest(),
+            Group::Consumer(group) => group.is_empty(),
         }
     }
 
@@ -80,6 +98,7 @@ impl Group {
     pub fn readers(&self, kept_at: Timestamp) -> Readers {
         match self {
             Group::Classic(group) => group.readers(kept_at),
+            Group::Consumer(group) => group.readers(kept_at),
         }
     }
 
@@ -87,6 +106,7 @@ impl Group {
     pub fn tells_topics(&self) -> bool {
         match self {
             Group::Classic(group) => group.tells_topics(),
+            Group::Consumer(group) => group.tells_topics(),
         }
     }
 
@@ -94,24 +114,28 @@ impl Group {
     pub fn subscribes_to(&self, topic: &str) -> bool {
         match self {
             Group::Classic(group) => group.subscribes_to(topic),
+            Group::Consumer(group) => group.subscribes_to(topic),
         }
     }
 
     pub fn num_members(&self) -> usize {
         match self {
             Group::Classic(group) => group.num_members(),
+            Group::Consumer(group) => group.members().len(),
         }
     }
 
     pub fn summary(&self) -> Summary {
         match self {
             Group::Classic(group) => group.summary(),
+            Group::Consumer(group) => group.summary(),
         }
     }
 
-    pub fn describe(&self) -> Description {
+    pub fn describe(&self, settings: &GroupSettings) -> Description {
         match self {
             Group::Classic(group) => group.describe(),
+            Group::Consumer(group) => group.description(&settings.consumer),
         }
     }
 }

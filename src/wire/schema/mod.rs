@@ -4,6 +4,7 @@
 
 mod admin;
 mod cluster;
+mod consumer_group;
 mod data;
 mod groups;
 mod operator;
@@ -15,6 +16,7 @@ pub use admin::{
     INCREMENTAL_ALTER_CONFIGS,
 };
 pub use cluster::{API_VERSIONS, DESCRIBE_CLUSTER, DESCRIBE_TOPIC_PARTITIONS, FIND_COORDINATOR, METADATA};
+pub use consumer_group::{CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT};
 pub use data::{FETCH, INIT_PRODUCER_ID, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH, PRODUCE};
 pub use groups::{DELETE_GROUPS, DESCRIBE_GROUPS, HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, LIST_GROUPS, SYNC_GROUP};
 pub use operator::{

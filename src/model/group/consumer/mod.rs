@@ -15,6 +15,7 @@
 mod admit;
 mod assignor;
 mod check;
+mod classic_requests;
 mod commit;
 mod describe;
 mod fault;
@@ -82,6 +83,11 @@ impl ConsumerGroup {
         // So that a group that nobody joined keeps nothing.
         group.kept_head = group.encode_head();
         group
+    }
+
+    /// True when it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
     }
 
     /// Sets a member. The only place where members change.

@@ -54,6 +54,11 @@ impl Subscribed {
         self.looked = None;
     }
 
+    /// Whether the topics were looked up since the subscriptions changed.
+    pub(super) fn is_known(&self) -> bool {
+        self.looked.is_some()
+    }
+
     /// Whether a look now could find something else.
     pub(super) fn is_stale(&self, topics: &dyn Topics, now: Timestamp) -> bool {
         self.looked

@@ -1,0 +1,68 @@
+//! Groups of the consumer protocol (KIP-848): their heartbeats, and a look at them.
+
+use super::super::{Broker, Gated};
+use crate::model::GroupKind;
+use crate::model::group::consumer::{Around, ConsumerGroup, Heartbeat, JOIN, Settings, Told, Topics};
+use crate::model::group::{Group, GroupError};
+
+impl Broker {
+    /// Takes a member's heartbeat. The group is made when its first member joins.
+    pub fn consumer_heartbeat(
+        &self,
+        group: &str,
+        beat: &Heartbeat,
+        topics: &dyn Topics,
+    ) -> Gated<Result<Told, GroupError>> {
+        let now = self.group_time();
+        let settings = &self.groups.settings.consumer;
+        let told = self.groups.with(self, group, |_, running| {
+            if beat.epoch == JOIN && running.machine.is_empty() && running.machine.kind() != GroupKind::Consumer {
+                running.replace(Group::Consumer(ConsumerGroup::new()));
+            }
+            let value = match &mut running.machine {
+                Group::Consumer(machine) if beat.epoch == JOIN || machine.epoch() > 0 => {
+                    machine.heartbeat(beat, &Around { topics, settings }, now).map_err(GroupError::from)
+                }
+                Group::Consumer(_) => Err(unknown(group)),
+                Group::Classic(_) if beat.epoch == JOIN => Err(GroupError::NoUpgrade { group: group.to_owned() }),
+                Group::Classic(_) => Err(GroupError::NotConsumer { group: group.to_owned() }),
+            };
+            running.keep(self, group);
+            Gated { value, durable_at: running.kept_at }
+        });
+        told.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+    }
+
+    /// Whether who asks for the group's positions as a member is one, at its present epoch. Anyone else may ask.
+    pub fn check_fetch(&self, group: &str, member: Option<&str>, epoch: i32) -> Result<(), GroupError> {
+        if epoch < 0 && member.is_none_or(str::is_empty) {
+            return Ok(());
+        }
+        self.groups.with(self, group, |_, running| match &running.machine {
+            Group::Consumer(machine) => machine.check_fetch(member, epoch).map_err(GroupError::from),
+            Group::Classic(_) => Ok(()),
+        })?
+    }
+
+    /// Looks at a group of this protocol.
+    pub fn look_at_consumer_group<T>(
+        &self,
+        group: &str,
+        look: impl FnOnce(&ConsumerGroup, &Settings) -> T,
+    ) -> Gated<Result<T, GroupError>> {
+        let settings = &self.groups.settings.consumer;
+        let looked = self.groups.with(self, group, |_, running| {
+            let value = match &running.machine {
+                Group::Consumer(machine) => Ok(look(machine, settings)),
+                Group::Classic(_) if running.machine.is_at_rest() && !self.knows_group(group) => Err(unknown(group)),
+                Group::Classic(_) => Err(GroupError::NotConsumer { group: group.to_owned() }),
+            };
+            Gated { value, durable_at: self.core.next() }
+        });
+        looked.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+    }
+}
+
+fn unknown(group: &str) -> GroupError {
+    GroupError::UnknownGroup { group: group.to_owned() }
+}

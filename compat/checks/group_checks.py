@@ -187,6 +187,21 @@ def declare_operators(suite):
             }
 
 
+def declare_exporter(suite):
+    @suite.check("calls.kafka_exporter")
+    def exporter(c):
+        """Only sarama's program has it, of which kafka_exporter is made."""
+        topic = four_partitions(c, "group-exported")
+        with group(c, "exported", [topic]) as g:
+            g.join()
+            g.shares(4)
+            g.reads(8)
+            g.commit_all()
+            more(c, topic, "later", each=1)
+            g.reads(12)
+            return c.ask("exporter", topic=topic, group=g.name)
+
+
 def state_of(c, name):
     return c.ask("group", group=name)["state"].replace("_", "").lower()
 

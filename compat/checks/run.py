@@ -34,6 +34,8 @@ def main():
     suite = Suite()
     for module in SUITES[name]:
         module.declare(suite)
+    if name == "groups" and prefix.startswith("sarama"):
+        group_checks.declare_exporter(suite)
     with Client([*command, bootstrap], prefix) as client:
         suite.run(client, part, LANES.get(name, 1))
 

@@ -47,6 +47,8 @@ func main() {
 		declareTopics(s)
 		declareConfigs(s)
 		declareWire(s)
+	case "groups":
+		declareConsole(s)
 	case "feed":
 		declareNames(s)
 		declareHistory(s)

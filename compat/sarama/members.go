@@ -32,6 +32,7 @@ func (c *client) memberAsks() adapter.Handlers {
 		"leave":     func(a *ask) (any, error) { return nil, members.Get(a.Member).leave() },
 		"groups":    c.groups, "group": c.group, "group_positions": c.groupPositions,
 		"move": c.move, "forget": c.forget, "delete_group": c.deleteGroup,
+		"exporter": c.exporter,
 	}
 }
 

@@ -10,6 +10,7 @@ import traceback
 import cluster_checks
 import config_checks
 import feed_checks
+import feed_group_checks
 import group_checks
 import reader_checks
 import record_checks
@@ -26,6 +27,8 @@ def main():
     tools = Tools(bootstrap, host)
     if suite == "feed":
         run(feed_checks.CHECKS, tools, only)
+    elif suite == "feed-groups":
+        run(feed_group_checks.CHECKS, tools, only)
     elif suite == "groups":
         run(GROUP_CHECKS, tools, only)
     elif suite == "kafka":

@@ -56,7 +56,7 @@ final class ConsoleChecks {
     private static String topic(Client c) throws Exception {
         var topic = c.name("console");
         if (!c.partitionsOutcome(topic).equals("ok")) {
-            c.create(topic, 2);
+            c.create(topic, 2, "retention.ms", "-1");
             c.produce(topic, 0, List.of(Client.Rec.at(1000), Client.Rec.at(3000), Client.Rec.at(2000)));
             c.produce(topic, 1, Client.recs("one"));
         }

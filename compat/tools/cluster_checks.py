@@ -5,12 +5,13 @@ import pathlib
 import re
 import tempfile
 
-# Everything that tools, producers and consumers without groups send.
+# Everything that tools, producers and consumers send, in groups and without.
 SERVED = """Produce Fetch ListOffsets Metadata FindCoordinator ApiVersions CreateTopics DeleteTopics DeleteRecords
 InitProducerId OffsetForLeaderEpoch DescribeAcls CreateAcls DeleteAcls DescribeConfigs AlterConfigs DescribeLogDirs
 CreatePartitions ElectLeaders IncrementalAlterConfigs AlterPartitionReassignments ListPartitionReassignments
 DescribeClientQuotas DescribeUserScramCredentials UpdateFeatures DescribeCluster DescribeProducers ListConfigResources
-DescribeTopicPartitions""".split()
+DescribeTopicPartitions OffsetCommit OffsetFetch OffsetDelete JoinGroup Heartbeat LeaveGroup SyncGroup DescribeGroups ListGroups
+DeleteGroups ConsumerGroupHeartbeat ConsumerGroupDescribe""".split()
 
 
 def broker_api_versions(t):

@@ -8,7 +8,8 @@ from harness import Refused
 
 SESSION_MS = 3000
 LONG_SESSION_MS = 60_000
-GROUP_WAIT_S = 30
+GROUP_WAIT_S = 60
+START_WAIT_S = 90
 
 
 class Member:
@@ -18,7 +19,7 @@ class Member:
         self.partitions, self.read, self.taken = [], [], []
         self.generation = None
         try:
-            self.program.ask("join", member=name, **how)
+            self.program.ask("join", START_WAIT_S, member=name, **how)
         except BaseException:
             self.kill()
             raise
@@ -87,14 +88,14 @@ class Group:
     def values(self):
         return sorted(itertools.chain(self.gone, *(member.values() for member in self.members)))
 
-    def reads(self, count):
+    def reads(self, count, wait_s=GROUP_WAIT_S):
         """Waits until so many different records were read by all members, those that are gone too."""
 
         def enough():
             self.look()
             return len(set(self.values())) >= count
 
-        if not self.c.wait_for(enough, GROUP_WAIT_S):
+        if not self.c.wait_for(enough, wait_s):
             raise TimeoutError(f"{self.name}: {len(set(self.values()))} records of {count}")
 
     def commit_all(self, metadata=""):

@@ -9,6 +9,7 @@ from group_checks import PROTOCOLS, more
 from members import LONG_SESSION_MS, group
 
 RESTART_WAIT_S = 180
+RECONNECT_WAIT_S = 120
 
 # Whose members keep their generation over a restart. The others may join anew when a connection breaks.
 CALM = {"java", "librdkafka", "rdkafka"}
@@ -37,7 +38,7 @@ def over_a_restart(g, topic, ready):
     with Client(g.c.command, g.c.prefix) as c:
         g.c = c  # its own connections may not have outlived the broker
         more(c, topic, "second")
-        g.reads(16)
+        g.reads(16, RECONNECT_WAIT_S)
         answer["after"] = g.shares(4)
         g.commit_all("after")
         more(c, topic, "third")

@@ -26,7 +26,7 @@ SUITES = {
 }
 
 # Checks of groups wait more than they work.
-LANES = {"groups": 4, "feed-groups": 4}
+LANES = {"groups": 3, "feed-groups": 3}
 
 
 def main():

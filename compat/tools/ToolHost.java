@@ -57,6 +57,10 @@ public final class ToolHost {
             open = true;
         }
 
+        synchronized void open() {
+            open = true;
+        }
+
         /** What a tool says after its exit, a process would not have said. */
         @Override
         public synchronized void close() {
@@ -146,7 +150,8 @@ public final class ToolHost {
         } catch (IllegalAccessException fault) {
             throw new IllegalStateException(fault);
         } finally {
-            // The console producer sends what it holds when the process ends.
+            // The producers send what they hold when the process ends, and tell of it.
+            OUTPUT.open();
             atExit.forEach(Runnable::run);
         }
     }

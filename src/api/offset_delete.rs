@@ -15,19 +15,16 @@ use crate::wire::error;
 
 /// Answers an OffsetDelete.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: OffsetDeleteRequest) -> Reply {
-    let known: Vec<bool> = request.topics.iter().map(|t| topic::partitions_to_read(broker, &t.name).is_ok()).collect();
-    let asked = request.topics.iter().zip(&known).filter(|(_, known)| **known);
-    let positions = asked.flat_map(|(topic, _)| positions(topic)).collect();
+    let known: Vec<u32> = request.topics.iter().map(|topic| known_partitions(broker, topic)).collect();
+    let asked = request.topics.iter().zip(&known);
+    let positions = asked.flat_map(|(topic, known)| positions(topic, *known)).collect();
     let forgotten = broker.forget_positions(&request.group_id, positions);
     let response = match &forgotten.value {
         Err(refusal) => OffsetDeleteResponse::default().with_error_code(error::of_group(refusal).code()),
         Ok(subscribed) => {
-            let topics = request.topics.iter().zip(known).map(|(topic, known)| match known {
-                false => answer(topic, Some(ResponseError::UnknownTopicOrPartition)),
-                true if subscribed.contains(topic.name.as_str()) => {
-                    answer(topic, Some(ResponseError::GroupSubscribedToTopic))
-                }
-                true => answer(topic, None),
+            let topics = request.topics.iter().zip(known).map(|(topic, known)| {
+                let subscribed = subscribed.contains(topic.name.as_str());
+                answer(topic, known, subscribed.then_some(ResponseError::GroupSubscribedToTopic))
             });
             OffsetDeleteResponse::default().with_topics(topics.collect())
         }
@@ -35,16 +32,28 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Offse
     context.ready_at(&response, forgotten.durable_at)
 }
 
-fn positions(topic: &OffsetDeleteRequestTopic) -> impl Iterator<Item = (String, PartitionId)> {
-    let partitions = topic.partitions.iter().filter_map(|partition| topic::partition_id(partition.partition_index));
+fn known_partitions(broker: &Broker, topic: &OffsetDeleteRequestTopic) -> u32 {
+    topic::partitions_to_read(broker, &topic.name).unwrap_or(0)
+}
+
+fn positions(topic: &OffsetDeleteRequestTopic, known: u32) -> impl Iterator<Item = (String, PartitionId)> {
+    let partitions = topic.partitions.iter().filter_map(move |asked| known_id(asked.partition_index, known));
     partitions.map(|partition| (topic.name.as_str().to_owned(), partition))
 }
 
-fn answer(topic: &OffsetDeleteRequestTopic, refused: Option<ResponseError>) -> OffsetDeleteResponseTopic {
+fn known_id(index: i32, known: u32) -> Option<PartitionId> {
+    topic::partition_id(index).filter(|id| id.0 < known)
+}
+
+fn answer(topic: &OffsetDeleteRequestTopic, known: u32, refused: Option<ResponseError>) -> OffsetDeleteResponseTopic {
     let partitions = topic.partitions.iter().map(|partition| {
+        let error = match known_id(partition.partition_index, known) {
+            Some(_) => refused,
+            None => Some(ResponseError::UnknownTopicOrPartition),
+        };
         OffsetDeleteResponsePartition::default()
             .with_partition_index(partition.partition_index)
-            .with_error_code(refused.map_or(0, |error| error.code()))
+            .with_error_code(error.map_or(0, |error| error.code()))
     });
     OffsetDeleteResponseTopic::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
 }

@@ -221,6 +221,12 @@ async fn positions_are_deleted_by_topic() {
     let answer = test.call(0, &delete("g", "orders")).await;
     assert_eq!((answer.error_code, answer.topics[0].partitions[0].error_code), (0, 0));
     assert_eq!((offset(&test, "g", "orders").await, offset(&test, "g", "orders..feed").await), (-1, 6));
+    let mut beyond = delete("g", "orders..feed");
+    beyond.topics[0].partitions.push(OffsetDeleteRequestPartition::default().with_partition_index(99));
+    let answer = test.call(0, &beyond).await;
+    assert_eq!([0, 1].map(|n| answer.topics[0].partitions[n].error_code), [0, UNKNOWN]);
+    assert_eq!(offset(&test, "g", "orders..feed").await, -1);
+    codes(&test, 9, &commit("g", &[("orders..feed", 0, 6, "")])).await;
     let answer = test.call(0, &delete("g", "visits")).await;
     assert_eq!((answer.error_code, answer.topics[0].partitions[0].error_code), (0, UNKNOWN));
     let unknown = ResponseError::GroupIdNotFound.code();

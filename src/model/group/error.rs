@@ -7,7 +7,7 @@ use super::consumer::Fault;
 pub enum GroupError {
     #[error("the group's name is empty")]
     NoName,
-    #[error("there is no group {group:?}")]
+    #[error("Group {group} not found.")]
     UnknownGroup { group: String },
     #[error("the group still has members; stop them first")]
     NotEmpty,

@@ -8,3 +8,4 @@ mod reading;
 mod rig;
 mod statics;
 mod syncing;
+mod walk;

@@ -6,6 +6,7 @@ mod broker;
 mod damage;
 mod disk;
 mod fetch;
+mod groups;
 mod network;
 mod panics;
 mod peer;

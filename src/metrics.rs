@@ -222,6 +222,10 @@ metrics! {
     sync_us: Distribution = "streamstack_sync_us",
     /// Microseconds of a checkpoint.
     checkpoint_us: Distribution = "streamstack_checkpoint_us",
+    /// Times that the disk failed under the journal. Nothing is acknowledged after the first, and the process stops.
+    journal_failures: Counter = "streamstack_journal_failures_total",
+    /// Checkpoints that failed; the journal grows until one succeeds.
+    checkpoint_failures: Counter = "streamstack_checkpoint_failures_total",
     /// Bytes of journal since the last checkpoint.
     journal_bytes: Gauge = "streamstack_journal_bytes",
     /// Bytes that may still be written to the data folder's disk.

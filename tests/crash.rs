@@ -5,6 +5,8 @@
 mod contents;
 #[path = "crash/history.rs"]
 mod history;
+#[path = "crash/order.rs"]
+mod order;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -75,6 +77,21 @@ fn at_every_operation(
             });
         }
     });
+}
+
+#[test]
+fn no_mark_is_ahead_of_its_data_and_no_journal_file_goes_before_it_is_replaced() {
+    for durability in [Durability::Fsync, Durability::Os] {
+        let (mut num_manifests, mut num_gone) = (0, 0);
+        for seed in 0..20 {
+            let disk = FaultyDisk::new();
+            run(&disk, durability, seed, 60);
+            let seen = order::check(&disk.trace(), &format!("{durability:?}, seed {seed}"));
+            num_manifests += seen.manifests;
+            num_gone += seen.journal_files_gone;
+        }
+        assert!(num_manifests > 40 && num_gone > 20, "{num_manifests} manifests, {num_gone} journal files gone");
+    }
 }
 
 #[test]

@@ -237,6 +237,7 @@ impl Flush {
 
     /// Nothing is acknowledged from here on; whoever waits is told.
     pub fn fail(&self, error: String) {
+        metrics::all().journal_failures.increment();
         tracing::error!(%error, "the journal cannot be written; nothing more is acknowledged");
         // Only the first failure counts: what follows is its consequence.
         let _ = self.failure.set(error);

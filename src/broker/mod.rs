@@ -397,7 +397,10 @@ impl Broker {
         match self.checkpoint() {
             Ok(()) => {}
             Err(error @ StoreError::Poisoned { .. }) => self.flush.fail(error.to_string()),
-            Err(error) => tracing::error!(%error, "checkpoint failed; the journal grows until one succeeds"),
+            Err(error) => {
+                metrics::all().checkpoint_failures.increment();
+                tracing::error!(%error, "checkpoint failed; the journal grows until one succeeds");
+            }
         }
     }
 

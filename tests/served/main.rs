@@ -3,7 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "the tests measure how long answers take")]
 
 mod broker;
+mod counted;
 mod damage;
+mod deleted;
 mod disk;
 mod fetch;
 mod groups;
@@ -13,4 +15,5 @@ mod peer;
 mod produce;
 mod requests;
 mod sizes;
+mod tables;
 mod watched_disk;

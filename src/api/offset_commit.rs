@@ -1,6 +1,7 @@
 //! OffsetCommit (key 8): where a consumer group reads on. All positions of a request become one journal entry, and the
 //! answer waits until it is durable.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kafka_protocol::ResponseError;
@@ -19,7 +20,7 @@ const GROUP_NOT_FOUND_SINCE: i16 = 9;
 /// Answers an OffsetCommit.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: OffsetCommitRequest) -> Reply {
     let checks: Vec<TopicCheck> = request.topics.iter().map(|topic| TopicCheck::of(broker, topic)).collect();
-    let positions: Vec<MovedPosition> = checks.iter().flat_map(TopicCheck::positions).collect();
+    let positions = positions(&checks);
     if !checks.iter().any(TopicCheck::is_known) {
         // As in Kafka: nothing of it is the group's business.
         return context.ready(&answer(checks, None));
@@ -45,7 +46,7 @@ fn refusal_code(refusal: &CommitError, version: i16) -> ResponseError {
 /// A topic of a request: what is to be moved, and what cannot be.
 struct TopicCheck<'a> {
     topic: &'a OffsetCommitRequestTopic,
-    partitions: Vec<Result<MovedPosition, ResponseError>>,
+    partitions: Vec<Result<PartitionId, ResponseError>>,
 }
 
 impl TopicCheck<'_> {
@@ -55,7 +56,7 @@ impl TopicCheck<'_> {
         let check = |partition: &OffsetCommitRequestPartition| {
             let id = topic::partition_id(partition.partition_index).ok_or(ResponseError::UnknownTopicOrPartition)?;
             match num_partitions {
-                Ok(num) if id.0 < num => moved(topic, id, partition, metadata_max),
+                Ok(num) if id.0 < num => check_metadata(partition, metadata_max).map(|()| id),
                 Ok(_) => Err(ResponseError::UnknownTopicOrPartition),
                 Err(refused) => Err(refused),
             }
@@ -69,31 +70,47 @@ impl TopicCheck<'_> {
         };
         self.partitions.iter().any(known)
     }
+}
 
-    fn positions(&self) -> impl Iterator<Item = MovedPosition> {
-        self.partitions.iter().filter_map(|check| check.as_ref().ok().cloned())
+fn check_metadata(partition: &OffsetCommitRequestPartition, max: usize) -> Result<(), ResponseError> {
+    let metadata = partition.committed_metadata.as_deref().unwrap_or_default();
+    // Kafka counts as Java does, in units of UTF-16.
+    match metadata.len() > max && metadata.encode_utf16().count() > max {
+        true => Err(ResponseError::OffsetMetadataTooLarge),
+        false => Ok(()),
     }
 }
 
+/// What is to be moved. Of a partition that is named several times the last counts.
+fn positions(checks: &[TopicCheck<'_>]) -> Vec<MovedPosition> {
+    let mut named = HashSet::new();
+    let mut positions = Vec::new();
+    for TopicCheck { topic, partitions } in checks.iter().rev() {
+        for (asked, check) in topic.partitions.iter().zip(partitions).rev() {
+            if let Ok(partition) = check
+                && named.insert((topic.name.as_str(), *partition))
+            {
+                positions.push(moved(topic, *partition, asked));
+            }
+        }
+    }
+    positions.reverse();
+    positions
+}
+
+/// Copied: a slice of the request would keep all of it.
 fn moved(
     topic: &OffsetCommitRequestTopic,
-    id: PartitionId,
-    partition: &OffsetCommitRequestPartition,
-    metadata_max: usize,
-) -> Result<MovedPosition, ResponseError> {
-    let metadata = partition.committed_metadata.as_deref().unwrap_or_default();
-    // Kafka counts as Java does, in units of UTF-16.
-    if metadata.len() > metadata_max && metadata.encode_utf16().count() > metadata_max {
-        return Err(ResponseError::OffsetMetadataTooLarge);
-    }
-    // Copied: a slice of the request would keep all of it.
-    Ok(MovedPosition {
+    partition: PartitionId,
+    asked: &OffsetCommitRequestPartition,
+) -> MovedPosition {
+    MovedPosition {
         topic: topic.name.as_str().to_owned(),
-        partition: id,
-        offset: partition.committed_offset,
-        leader_epoch: partition.committed_leader_epoch,
-        metadata: metadata.to_owned(),
-    })
+        partition,
+        offset: asked.committed_offset,
+        leader_epoch: asked.committed_leader_epoch,
+        metadata: asked.committed_metadata.as_deref().unwrap_or_default().to_owned(),
+    }
 }
 
 fn answer(checks: Vec<TopicCheck<'_>>, refused: Option<ResponseError>) -> OffsetCommitResponse {

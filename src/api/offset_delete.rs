@@ -1,5 +1,6 @@
 //! OffsetDelete (key 47): a consumer group forgets where it reads on, in topics that none of its members has subscribed to.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kafka_protocol::ResponseError;
@@ -38,6 +39,8 @@ fn known_partitions(broker: &Broker, topic: &OffsetDeleteRequestTopic) -> u32 {
 
 fn positions(topic: &OffsetDeleteRequestTopic, known: u32) -> impl Iterator<Item = (String, PartitionId)> {
     let partitions = topic.partitions.iter().filter_map(move |asked| known_id(asked.partition_index, known));
+    let partitions: BTreeSet<PartitionId> = partitions.collect();
+    let partitions = partitions.into_iter();
     partitions.map(|partition| (topic.name.as_str().to_owned(), partition))
 }
 

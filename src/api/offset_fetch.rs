@@ -1,6 +1,7 @@
 //! OffsetFetch (key 9): where consumer groups read on. A partition without a position is answered with -1 and no error, also
 //! when there is no such group or topic. Positions are stable always: `require_stable` asks for nothing more here.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kafka_protocol::messages::offset_fetch_request::{OffsetFetchRequestGroup, OffsetFetchRequestTopics};
@@ -24,8 +25,10 @@ const GROUPS_SINCE: i16 = 8;
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: OffsetFetchRequest) -> Reply {
     let mut gate = Lsn(0);
     let response = if context.version >= GROUPS_SINCE {
-        let groups = request.groups.iter().map(|group| fetch(broker, group, &mut gate)).collect();
-        OffsetFetchResponse::default().with_groups(groups)
+        // Each once, however often it is asked for: the answer may be a thousand times as long as the question.
+        let mut told = HashSet::new();
+        let asked = request.groups.iter().filter(|group| told.insert(&group.group_id));
+        OffsetFetchResponse::default().with_groups(asked.map(|group| fetch(broker, group, &mut gate)).collect())
     } else {
         single(fetch(broker, &as_group(request), &mut gate))
     };
@@ -79,7 +82,9 @@ fn fetch(broker: &Broker, group: &OffsetFetchRequestGroup, gate: &mut Lsn) -> Of
 }
 
 fn asked(topic: &OffsetFetchRequestTopics, subscription: Option<&Subscription>) -> OffsetFetchResponseTopics {
-    let partitions = topic.partition_indexes.iter().map(|index| {
+    let mut told = HashSet::new();
+    let asked = topic.partition_indexes.iter().filter(|index| told.insert(**index));
+    let partitions = asked.map(|index| {
         let position = topic::partition_id(*index).and_then(|partition| subscription?.position(&topic.name, partition));
         answered(*index, position)
     });

@@ -82,13 +82,15 @@ impl State {
         self.num_positions
     }
 
-    /// Decides that a group reads on at these positions, all at once.
+    /// Decides that a group reads on at these positions, all at once. Those on feeds that are deleted by now are left out:
+    /// they would be found again by whoever makes a feed of that name.
     pub fn decide_move_positions(
         &self,
         group: &str,
-        positions: Vec<MovedPosition>,
+        mut positions: Vec<MovedPosition>,
         now: Timestamp,
     ) -> Result<Decision<()>, SubscriptionError> {
+        positions.retain(|moved| self.feed_named(feed_of_topic(&moved.topic)).is_some());
         if positions.is_empty() {
             return Ok(Decision::nothing(()));
         }
@@ -158,6 +160,11 @@ impl Subscription {
     /// The positions in one topic, by partition.
     pub fn positions_in(&self, topic: &str) -> impl Iterator<Item = (PartitionId, &Position)> {
         self.positions.get(topic).into_iter().flatten().map(|(partition, position)| (*partition, position))
+    }
+
+    /// The topics that it has positions in.
+    pub fn topics(&self) -> impl Iterator<Item = &str> {
+        self.positions.keys().map(String::as_str)
     }
 
     /// What the group's machine keeps.

@@ -16,6 +16,9 @@ const DECODED_PER_BYTE: usize = 8;
 /// ... and in all. The largest frames are of records, which are not copied.
 const DECODED_MAX: usize = 256 << 20;
 
+/// Longest string, as in the versions whose lengths have two bytes.
+const STRING_BYTES_MAX: u32 = i16::MAX as u32;
+
 /// Memory of a string or of bytes: a slice of the frame.
 const SLICE_COST: usize = 32;
 
@@ -90,6 +93,10 @@ impl Walk<'_> {
             Kind::String => {
                 let len = if self.flexible { self.reader.compact_length()? } else { self.reader.short_length()? };
                 let Some(len) = present(len, may_be_null)? else { return Ok(()) };
+                // As Kafka: a compact length could say more, but no string of an older version can be that long.
+                if len > STRING_BYTES_MAX {
+                    return Err(Fault::LongString { len });
+                }
                 self.reader.utf8(len as usize).map(drop)
             }
             Kind::Bytes => match present(self.long_length()?, may_be_null)? {

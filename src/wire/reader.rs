@@ -9,6 +9,8 @@ pub enum Fault {
     NegativeLength(i32),
     #[error("a varint longer than 32 bits")]
     LongVarint,
+    #[error("a string of {len} bytes, where 32767 is the most")]
+    LongString { len: u32 },
     #[error("null where the protocol has no null")]
     Null,
     #[error("{count} elements in {left} bytes")]

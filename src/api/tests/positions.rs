@@ -233,3 +233,16 @@ async fn positions_are_deleted_by_topic() {
     assert_eq!(test.call(0, &delete("nobody", "orders")).await.error_code, unknown);
     assert_eq!(test.call(0, &delete("", "orders")).await.error_code, ResponseError::InvalidGroupId.code());
 }
+
+#[tokio::test]
+async fn what_is_named_several_times_counts_and_is_answered_once() {
+    let test = with_orders().await;
+    let twice = commit("g", &[("orders", 0, 5, "a"), ("orders", 1, 3, "b"), ("orders", 0, 7, "c")]);
+    assert_eq!(codes(&test, 9, &twice).await, [0, 0, 0]);
+    assert_eq!(offset(&test, "g", "orders").await, 7);
+    let groups = vec![wanted("g", "orders", &[1, 1, 0, 1]), wanted("g", "orders", &[0])];
+    let response = test.call(9, &OffsetFetchRequest::default().with_groups(groups)).await;
+    assert_eq!(response.groups.len(), 1);
+    let told: Vec<i32> = response.groups[0].topics[0].partitions.iter().map(|told| told.partition_index).collect();
+    assert_eq!(told, [1, 0]);
+}

@@ -21,7 +21,8 @@ pub(super) struct RunningTime(Mutex<Passed>);
 
 #[derive(Default)]
 struct Passed {
-    looked: Duration,
+    /// Never, at first: the start may have taken long.
+    looked: Option<Duration>,
     paused: Duration,
 }
 
@@ -29,13 +30,15 @@ impl RunningTime {
     /// The time, when the monotonic clock says `elapsed`. Never goes back.
     pub fn at(&self, elapsed: Duration) -> Timestamp {
         let mut passed = self.0.lock().expect("no code panics while it holds the time");
-        let since = elapsed.saturating_sub(passed.looked);
+        let before = passed.looked.unwrap_or(elapsed);
+        let since = elapsed.saturating_sub(before);
         if since > PAUSE_MIN {
             passed.paused += since - TICK;
             tracing::warn!(ms = since.as_millis(), "the process stood still; sessions of groups go on from here");
         }
-        passed.looked = passed.looked.max(elapsed);
-        let running = passed.looked - passed.paused;
+        let looked = before.max(elapsed);
+        passed.looked = Some(looked);
+        let running = looked - passed.paused;
         Timestamp(i64::try_from(running.as_millis()).unwrap_or(i64::MAX))
     }
 }

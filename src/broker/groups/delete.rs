@@ -6,9 +6,6 @@ use crate::model::group::GroupError;
 impl Broker {
     /// Deletes a group that has no members.
     pub fn delete_group(&self, group: &str) -> Gated<Result<(), GroupError>> {
-        if group.is_empty() {
-            return Gated { value: Err(GroupError::NoName), durable_at: self.core.next() };
-        }
         let worked = self.groups.with(self, group, |_, running| {
             if !running.machine.is_empty() {
                 return Gated { value: Err(GroupError::NotEmpty), durable_at: running.kept_at };

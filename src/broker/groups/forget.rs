@@ -20,6 +20,9 @@ impl Broker {
         }
         let worked = self.groups.with(self, group, |_, running| {
             let machine = &running.machine;
+            let topics: BTreeSet<&str> = positions.iter().map(|(topic, _)| topic.as_str()).collect();
+            let read: BTreeSet<String> =
+                topics.into_iter().filter(|topic| machine.subscribes_to(topic)).map(str::to_owned).collect();
             self.submit(|state| {
                 let known = state.subscription(group).is_some() || !machine.is_at_rest();
                 if !known {
@@ -28,10 +31,8 @@ impl Broker {
                 if !machine.is_empty() && !machine.tells_topics() {
                     return Err(GroupError::NotEmpty);
                 }
-                let (read, unread): (Vec<_>, Vec<_>) =
-                    positions.into_iter().partition(|(topic, _)| machine.subscribes_to(topic));
-                let Decision { entries, .. } = state.decide_forget_positions(group, unread);
-                Ok(Decision { entries, outcome: read.into_iter().map(|(topic, _)| topic).collect() })
+                let unread = positions.into_iter().filter(|(topic, _)| !read.contains(topic)).collect();
+                Ok(state.decide_forget_positions(group, unread).map(|_| read))
             })
         });
         worked.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
@@ -43,14 +44,20 @@ impl Broker {
         let now = self.now();
         self.groups.with(self, group, |_, running| {
             let machine = &running.machine;
+            let topics = self.look_at_positions(group, |subscription| {
+                subscription.into_iter().flat_map(|known| known.topics()).map(str::to_owned).collect::<Vec<_>>()
+            });
+            let read: BTreeSet<String> =
+                topics.value.into_iter().filter(|topic| machine.subscribes_to(topic)).collect();
             let forgotten = self.submit(|state| {
                 let Some(subscription) = state.subscription(group) else { return Ok(Decision::nothing((0, false))) };
                 let kept_at = subscription.kept().map_or(Timestamp(i64::MIN), |kept| kept.at);
                 let readers = machine.readers(kept_at);
-                let expired = subscription.expired(readers, |topic| machine.subscribes_to(topic), retention_ms, now);
+                let expired = subscription.expired(readers, |topic| read.contains(topic), retention_ms, now);
                 let num_expired = expired.len();
-                let is_unused = num_expired == subscription.positions().count()
-                    && matches!(readers, Readers::LeftAt(left) if now.0.saturating_sub(left.0) >= retention_ms);
+                // As in Kafka, a group without members that has no position left is gone.
+                let is_unused =
+                    num_expired == subscription.positions().count() && matches!(readers, Readers::LeftAt(_));
                 if is_unused {
                     return Ok::<_, Infallible>(state.decide_delete_group(group).map(|_| (num_expired, true)));
                 }

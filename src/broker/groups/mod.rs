@@ -34,7 +34,7 @@ pub use crate::model::group::Committer;
 use crate::model::group::classic::ClassicSettings;
 use crate::model::group::consumer::{self as consumer_group, Assignor};
 use crate::model::group::{Group, GroupError, GroupSettings};
-use crate::model::{GroupKind, Kept, SUBSCRIPTIONS_MAX, Timestamp};
+use crate::model::{GroupKind, Kept, Lsn, SUBSCRIPTIONS_MAX, Timestamp};
 
 /// The groups that run.
 pub(super) struct Groups {
@@ -72,7 +72,7 @@ impl Groups {
             let restored = Group::restore(&kept, &groups.settings, now);
             let group = restored.map_err(|error| UnreadableGroup { group: name.clone(), error })?;
             if !group.is_at_rest() {
-                groups.insert(Slot::new(&name, group));
+                groups.insert(Slot::new(&name, group, Lsn(0)));
             }
         }
         Ok(groups)
@@ -153,10 +153,10 @@ impl Groups {
         let max = SUBSCRIPTIONS_MAX;
         let known = broker.core.look(|state| match state.subscription(group) {
             Some(subscription) => Some(subscription.kept().cloned()),
-            None => (state.subscriptions().len() < max).then_some(None),
+            None => (slots.len() < max && state.subscriptions().len() < max).then_some(None),
         });
-        let kept = known.value.filter(|_| slots.len() < max).ok_or(GroupError::TooManyGroups { max })?;
-        let slot = Slot::new(group, self.machine_of(kept.as_ref(), broker.group_time()));
+        let kept = known.value.ok_or(GroupError::TooManyGroups { max })?;
+        let slot = Slot::new(group, self.machine_of(kept.as_ref(), broker.group_time()), known.durable_at);
         slots.insert(slot.name.clone(), slot.clone());
         count(&slots);
         Ok(slot)

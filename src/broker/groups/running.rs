@@ -32,12 +32,13 @@ pub(super) struct Running {
 }
 
 impl Slot {
-    pub fn new(name: &str, machine: Group) -> Arc<Slot> {
+    /// What the machine was restored from is below `kept_at`.
+    pub fn new(name: &str, machine: Group, kept_at: Lsn) -> Arc<Slot> {
         let running = Running {
             machine,
             waiting: HashMap::new(),
             last_ticket: 0,
-            kept_at: Lsn(0),
+            kept_at,
             deadline: None,
             num_members: 0,
             effects: Vec::new(),

@@ -5,7 +5,10 @@ use super::*;
 const WEEK: i64 = 604_800_000;
 
 fn with_positions_of(times: &[(&str, i64)]) -> State {
-    let mut state = State::default();
+    let mut machine = Machine::new();
+    machine.create("a", 1).unwrap();
+    machine.create("b", 1).unwrap();
+    let mut state = machine.state;
     for (topic, at) in times {
         let (topic, metadata) = ((*topic).to_owned(), String::new());
         let moved = MovedPosition { topic, partition: PartitionId(0), offset: 1, leader_epoch: -1, metadata };

@@ -74,6 +74,10 @@ fn deleting_a_feed_forgets_the_positions_on_it_and_its_views() {
     let left: Vec<&str> = machine.state.subscription("g").unwrap().positions().map(|(topic, ..)| topic).collect();
     assert_eq!(left, ["orders...feed"]);
     assert_eq!(machine.state.subscription("h"), None);
+    // A commit that was on its way finds the feed gone.
+    move_to(&mut machine, "g", vec![at("orders", 0, 9), at("orders..commits", 0, 9)]);
+    machine.create("orders", 2).unwrap();
+    assert_eq!(offset(&machine, "g", "orders", 0), None);
 }
 
 #[test]
@@ -95,10 +99,10 @@ fn rows_of_members_are_kept_one_by_one_until_the_kind_changes() {
 fn no_more_subscriptions_are_made_than_there_may_be() {
     let mut machine = Machine::new();
     for number in 0..SUBSCRIPTIONS_MAX {
-        let moved = machine.state.decide_move_positions(&format!("g{number}"), vec![at("o", 0, 1)], machine.now);
+        let moved = machine.state.decide_move_positions(&format!("g{number}"), vec![at("orders", 0, 1)], machine.now);
         moved.unwrap().entries.iter().for_each(|entry| machine.state.apply(entry, &mut machine.writes));
     }
-    let refused = machine.state.decide_move_positions("one more", vec![at("o", 0, 1)], machine.now);
+    let refused = machine.state.decide_move_positions("one more", vec![at("orders", 0, 1)], machine.now);
     assert_eq!(refused, Err(SubscriptionError::TooManySubscriptions));
-    move_to(&mut machine, "g7", vec![at("o", 0, 2)]);
+    move_to(&mut machine, "g7", vec![at("orders", 0, 2)]);
 }

@@ -48,3 +48,21 @@ fn many_empty_strings_cost_more_than_they_weigh() {
     body[..4].copy_from_slice(&(count as i32).to_be_bytes());
     assert!(matches!(fault(&schema::DELETE_TOPICS, 1, &body), Fault::Costly { .. }));
 }
+
+#[test]
+fn a_string_is_no_longer_than_old_versions_can_tell() {
+    let find = |len: usize| {
+        let mut body = vec![0, 2];
+        let mut length = len + 1;
+        while length >= 0x80 {
+            body.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        body.push(length as u8);
+        body.extend(vec![b'g'; len]);
+        body.push(0);
+        body
+    };
+    assert!(check(&schema::FIND_COORDINATOR, 4, &find(32_767)).is_ok());
+    assert_eq!(fault(&schema::FIND_COORDINATOR, 4, &find(32_768)), Fault::LongString { len: 32_768 });
+}

@@ -61,9 +61,10 @@ def declare_members(suite, protocol):
             second = g.join(instance="two")
             shares = g.shares(4)
             had, calm = second.partitions, first.taken
+            next_program = g.program()
             # The new protocol holds an instance's place only for one that said that it will come back.
             (g.kill if protocol == "classic" else g.leave)(second)
-            again = g.join(instance="two")
+            again = g.join(next_program, instance="two")
             g.shares(4)
             return {"two": shares, "the same": again.partitions == had, "the other was left alone": first.taken == calm}
 

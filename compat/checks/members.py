@@ -6,16 +6,16 @@ import itertools
 from client import Client
 from harness import Refused
 
-SESSION_MS = 3000
+SESSION_MS = 6000
 LONG_SESSION_MS = 60_000
 GROUP_WAIT_S = 60
 START_WAIT_S = 90
 
 
 class Member:
-    def __init__(self, command, prefix, name, how):
+    def __init__(self, program, name, how):
         self.name = name
-        self.program = Client(command, prefix)
+        self.program = program
         self.partitions, self.read, self.taken = [], [], []
         self.generation = None
         try:
@@ -64,8 +64,14 @@ class Group:
         self.gone = []
         self.numbers = itertools.count()
 
-    def join(self, **how):
-        member = Member(self.c.command, self.c.prefix, f"m{next(self.numbers)}", {**self.how, **how})
+    def program(self):
+        """A process for a member, started and ready for it."""
+        program = Client(self.c.command, self.c.prefix)
+        program.ask("partitions", START_WAIT_S, topic=self.how["topics"][0])
+        return program
+
+    def join(self, program=None, **how):
+        member = Member(program or self.program(), f"m{next(self.numbers)}", {**self.how, **how})
         self.members.append(member)
         return member
 

@@ -23,7 +23,7 @@ def groups(t):
     reset = f"{GROUPS} --reset-offsets --group tools-commits --topic {FEED}..commits"
     return t.answers(
         f"{commits} --max-messages 2",
-        f"{GROUPS} --describe --group tools-commits",
+        f"{GROUPS} --describe --group tools-commits --offsets",
         f"{reset} --to-offset 1 --dry-run",
         f"{reset} --to-latest --dry-run",
         f"{reset} --to-datetime 2020-01-01T00:00:00.000 --dry-run",

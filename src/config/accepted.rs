@@ -50,8 +50,15 @@ const GROUPS: &[Group] = &[
     },
     Group {
         about: "Consumer groups and their offsets.",
-        effect: Accepted("groups are not built yet"),
+        effect: Accepted("groups and their offsets are kept in another way here"),
         known: CONSUMER_GROUPS,
+    },
+    Group {
+        about: "Groups with members of both protocols.",
+        effect: Accepted(
+            "a group with members is refused to members of the other protocol; without members it goes from one to the other",
+        ),
+        known: MIGRATION,
     },
     Group {
         about: "Groups of Kafka Streams and share groups.",
@@ -160,7 +167,6 @@ const REPLICATION: &[Known] = &[
 const CONSUMER_GROUPS: &[Known] = &[
     ("group.consumer.assignment.interval.ms", Int, Some("1000"), AtLeast(0), true),
     ("group.consumer.max.assignment.interval.ms", Int, Some("15000"), AtLeast(0), false),
-    ("group.consumer.migration.policy", Text, Some("bidirectional"), OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), false),
     ("group.consumer.min.assignment.interval.ms", Int, Some("0"), AtLeast(0), false),
     ("group.coordinator.append.linger.ms", Int, Some("-1"), AtLeast(-1), false),
     ("group.coordinator.background.threads", Int, Some("2"), AtLeast(1), false),
@@ -173,6 +179,11 @@ const CONSUMER_GROUPS: &[Known] = &[
     ("offsets.topic.num.partitions", Int, Some("50"), AtLeast(1), false),
     ("offsets.topic.replication.factor", Short, Some("3"), AtLeast(1), false),
     ("offsets.topic.segment.bytes", Int, Some("104857600"), AtLeast(1), false),
+];
+
+#[rustfmt::skip]
+const MIGRATION: &[Known] = &[
+    ("group.consumer.migration.policy", Text, Some("bidirectional"), OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), false),
 ];
 
 #[rustfmt::skip]

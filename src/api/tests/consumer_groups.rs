@@ -4,11 +4,12 @@ use kafka_protocol::ResponseError;
 use kafka_protocol::messages::consumer_group_describe_response::DescribedGroup;
 use kafka_protocol::messages::consumer_group_heartbeat_request::TopicPartitions;
 use kafka_protocol::messages::delete_topics_request::DeleteTopicState;
+use kafka_protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use kafka_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use kafka_protocol::messages::offset_fetch_request::{OffsetFetchRequestGroup, OffsetFetchRequestTopics};
 use kafka_protocol::messages::{
     ApiVersionsRequest, ConsumerGroupDescribeRequest, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
-    DeleteTopicsRequest, GroupId, OffsetCommitRequest, OffsetFetchRequest,
+    DeleteTopicsRequest, GroupId, JoinGroupRequest, OffsetCommitRequest, OffsetFetchRequest,
 };
 use kafka_protocol::protocol::StrBytes;
 use uuid::Uuid;
@@ -226,6 +227,30 @@ async fn positions_are_moved_and_told_at_the_present_epoch_alone() {
     assert_eq!(fetch("a", 1).await, Ok(7));
     assert_eq!(fetch("a", 0).await, Err(ResponseError::StaleMemberEpoch));
     assert_eq!(fetch("b", 1).await, Err(ResponseError::UnknownMemberId));
+}
+
+#[tokio::test]
+async fn a_group_with_members_of_the_other_protocol_is_refused_and_without_members_it_changes() {
+    let test = TestBroker::start();
+    create(&test, "t", 1).await;
+    told(&test, &join("a", &["t"])).await;
+    let classic_join = async || {
+        let protocol = JoinGroupRequestProtocol::default().with_name(text("range"));
+        let request = JoinGroupRequest::default()
+            .with_group_id(group("g"))
+            .with_session_timeout_ms(30_000)
+            .with_rebalance_timeout_ms(30_000)
+            .with_protocol_type(text("consumer"))
+            .with_protocols(vec![protocol]);
+        ResponseError::try_from_code(test.call(4, &request).await.error_code)
+    };
+    assert_eq!(classic_join().await, Some(ResponseError::InconsistentGroupProtocol));
+    told(&test, &beat("a", -1)).await;
+    assert_eq!(describe(&test, "g").await.group_state.as_str(), "Empty");
+    assert_eq!(classic_join().await, Some(ResponseError::MemberIdRequired), "the group is of the classic kind now");
+    assert_eq!(describe(&test, "g").await.error_code, ResponseError::GroupIdNotFound.code());
+    // Nobody has come with that member id yet.
+    assert_eq!(told(&test, &join("b", &["t"])).await.member_epoch, 1);
 }
 
 #[tokio::test]

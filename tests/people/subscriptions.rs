@@ -144,3 +144,39 @@ fn what_cannot_be_moved_is_told() {
     refusal(&["nothing", "--to-latest", "--yes"], 1, "check the name");
     refusal(&["orders..streams", "--to-commit", "1", "--yes"], 2, "have nothing to do with commits");
 }
+
+#[test]
+fn subscriptions_are_listed_with_what_they_are_behind() {
+    let terminal = with_orders();
+    let none = terminal.run(&["subscription", "list"]);
+    assert_eq!((none.code, &*none.out, &*none.errors), (0, "", "there are no such subscriptions\n"));
+    reset(&terminal, "orders", &["--to-offset", "4"]);
+    reset(&terminal, "orders..commits", &["--to-earliest"]);
+    let table = settled(&terminal.out(&["subscription", "list", "ware"]));
+    let expected =
+        ["SUBSCRIPTION STATE KIND POSITIONS BEHIND TOPICS", "warehouse Empty classic 3 4 orders, orders..commits"];
+    assert_eq!(table, expected);
+    let json = terminal.out(&["subscription", "list", "-o", "json"]);
+    let expected = json!({
+        "subscription": "warehouse", "state": "Empty", "kind": "classic", "topics": ["orders", "orders..commits"],
+        "positions": 3, "lag_records": 4,
+    });
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), expected);
+}
+
+#[test]
+fn a_subscription_or_its_positions_in_a_topic_are_deleted_when_it_is_meant() {
+    let terminal = with_orders();
+    reset(&terminal, "orders", &["--to-earliest"]);
+    reset(&terminal, "orders..feed", &["--to-earliest"]);
+    let delete = ["subscription", "delete", "warehouse"];
+    let unsure = terminal.run(&delete);
+    assert_eq!((unsure.code, &*unsure.out), (2, "this deletes warehouse with 4 positions\n"));
+    let in_topic = [&delete[..], &["--topic", "orders", "--yes"]].concat();
+    assert_eq!(terminal.out(&in_topic), "deleted 2 positions of warehouse in orders\n");
+    assert_eq!(terminal.refusal(&in_topic), (1, "error: warehouse has no positions in orders\n".to_owned()));
+    assert_eq!(terminal.out(&[&delete[..], &["--yes"]].concat()), "deleted warehouse with 2 positions\n");
+    let gone = "error: there is no subscription warehouse: `streamstack subscription list` shows which there are\n";
+    assert_eq!(terminal.refusal(&["subscription", "describe", "warehouse"]), (1, gone.to_owned()));
+    assert_eq!(terminal.refusal(&[&delete[..], &["--yes"]].concat()), (1, gone.to_owned()));
+}

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use history::{Point, Ran, go_on, open, run, run_to_rest};
 use streamstack::disk::{CrashPolicy, Disk, FaultyDisk, OpenMode};
+use streamstack::model::feed_of_topic;
 use streamstack::store::inspect::{Selection, inspect};
 use streamstack::store::{Durability, Opened};
 
@@ -116,6 +117,28 @@ fn power_loss_at_every_operation_loses_nothing_acknowledged() {
     let num_images = num_images.into_inner();
     println!("{num_images} crash images recovered");
     assert!(num_images >= 10_000, "{num_images}");
+}
+
+#[test]
+fn an_acknowledged_position_never_goes_back() {
+    let num_positions = AtomicU64::new(0);
+    at_every_operation(Durability::Fsync, 500..502, 20, |crash, number| {
+        for policy in [CrashPolicy::DropAll, CrashPolicy::KeepAll, CrashPolicy::Seeded(number)] {
+            let opened = open(&crash.disk.crash_image(policy), Durability::Fsync).unwrap();
+            let groups = crash.acknowledged()[0].state.subscriptions();
+            for (group, topic, partition, position) in
+                groups.flat_map(|(group, s)| s.positions().map(move |(topic, p, position)| (group, topic, p, position)))
+            {
+                let told = format!("{}, {policy:?}: {group} in {topic}-{partition}", crash.told);
+                match opened.state.subscription(group).and_then(|s| s.position(topic, partition)) {
+                    Some(found) => assert!(found.offset >= position.offset, "{told}: {found:?} after {position:?}"),
+                    None => assert!(opened.state.feed_named(feed_of_topic(topic)).is_none(), "{told} is lost"),
+                }
+                num_positions.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    assert!(num_positions.into_inner() > 1_000);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use streamstack::batch::{
 };
 use streamstack::disk::{FaultyDisk, SplitMix};
 use streamstack::model::{
-    Append, DeleteRecords, Entry, FeedId, FeedSettings, Lsn, Offset, PartitionId, Seal, SealReason, SealWish, State,
-    TailWrite, Timestamp,
+    Append, DeleteRecords, Entry, FeedId, FeedSettings, Lsn, MovedPosition, Offset, PartitionId, Seal, SealReason,
+    SealWish, State, TailWrite, Timestamp,
 };
 use streamstack::store::{Durability, Opened, Store, StoreError, StoreOptions};
 use uuid::Uuid;
@@ -189,8 +189,25 @@ impl Machine {
             }
             11..=14 if self.deletes => self.delete_records(feed),
             15..=17 if self.deletes => self.drop_commits(feed),
+            18..=22 => self.move_positions(feed),
             _ => self.append(feed),
         }
+    }
+
+    /// Further than ever before: the time goes on.
+    fn move_positions(&mut self, feed: FeedId) -> Vec<Entry> {
+        let group = format!("group-{}", self.random.below(2));
+        let feed = self.state.feed(feed).unwrap().name();
+        let moved = |topic: String, partition| MovedPosition {
+            topic,
+            partition: PartitionId(partition),
+            offset: self.now,
+            leader_epoch: 0,
+            metadata: "as sent".to_owned(),
+        };
+        let positions =
+            vec![moved(feed.to_owned(), 0), moved(feed.to_owned(), 1), moved(format!("{feed}..commits"), 0)];
+        self.state.decide_move_positions(&group, positions, Timestamp(self.now)).unwrap().entries
     }
 
     fn delete_records(&mut self, feed: FeedId) -> Vec<Entry> {

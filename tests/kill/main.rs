@@ -1,11 +1,12 @@
 //! The real process under load, killed with SIGKILL fifty times, or `KILL_ROUNDS` times: nothing acknowledged or shown is
-//! lost, nothing that an idempotent producer sends comes twice, and commits stay what they were.
+//! lost, nothing that an idempotent producer sends comes twice, commits stay what they were, and no position goes back.
 #![allow(clippy::disallowed_methods, reason = "the test keeps time and folders of its own")]
 
 mod audit;
 #[path = "../common/broker.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod broker;
+mod committer;
 mod load;
 mod stamp;
 mod watcher;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use audit::Audit;
 use broker::Start;
+use committer::Committer;
 use streamstack::cli::client::Client;
 use streamstack::disk::SplitMix;
 use writer::Writer;
@@ -48,7 +50,7 @@ fn killed_again_and_again(durability: &str, seed: u64) {
     let mut client = broker.connect();
     client.create_topic(TOPIC, NUM_PARTITIONS, &[("streamstack.seal.ms", SEAL_MS)]).unwrap();
     let mut writers = all_writers(&mut client);
-    let mut audit = Audit::new(seed);
+    let (mut audit, mut committer) = (Audit::new(seed), Committer::default());
     broker.kill();
     let rounds = std::env::var(ROUNDS_VARIABLE).map_or(ROUNDS, |text| text.parse().expect("a number of rounds"));
     for round in 0..rounds {
@@ -56,10 +58,12 @@ fn killed_again_and_again(durability: &str, seed: u64) {
             killed_while_it_starts(start(), Duration::from_millis(random.below(30)));
         }
         let broker = start().serving();
-        audit.after_restart(&mut broker.connect(), &writers);
+        let mut client = broker.connect();
+        audit.after_restart(&mut client, &writers);
+        committer.check(&mut client);
         // Kills fall into starts, appends, seals and checkpoints alike.
         let time = Duration::from_millis(20 + random.below(600));
-        load::until_killed(broker, &mut writers, &mut audit.shown, time);
+        load::until_killed(broker, &mut writers, &mut committer, &mut audit.shown, time);
         if round % 50 == 49 {
             println!("{durability}: {} kills, {audit} in {:.0} s", round + 1, begin.elapsed().as_secs_f64());
         }
@@ -67,7 +71,9 @@ fn killed_again_and_again(durability: &str, seed: u64) {
     let broker = start().serving();
     let mut client = broker.connect();
     audit.after_restart(&mut client, &writers);
+    committer.check(&mut client);
     audit.at_the_end(&mut client);
+    assert!(committer.num_acknowledged() > 0);
     let size = bytes_in(folder.path());
     println!("{durability}: {rounds} kills, {audit}, {size} MB in {:.0} s", begin.elapsed().as_secs_f64());
 }

@@ -7,6 +7,7 @@ import collections
 import json
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +31,8 @@ def main():
     bootstrap, suite, _prefix, *only = sys.argv[1:]
     if suite != "feed" or (only and only[0] not in CHECK):
         return
+    # Ended from outside, it takes its PostgreSQL along.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         answer = killed_again_and_again(bootstrap)
     except Exception as error:  # a fault of the program: never an answer
@@ -135,6 +138,8 @@ class Feeder:
         try:
             while not self.stopping.is_set():
                 self.commit()
+                # Less than the loop can take, but some wait for each start of it.
+                time.sleep(0.04)
         except Exception as error:
             self.failure = error
 

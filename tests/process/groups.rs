@@ -123,6 +123,22 @@ fn while_a_sync_takes_longer_than_a_session_members_stay_and_commits_wait() {
 }
 
 #[test]
+fn while_a_sync_takes_longer_than_a_session_a_group_can_form() {
+    if !tools::strace() {
+        return;
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let broker = Start::at(folder.path()).with(AT_ONCE).serving();
+    let strace = Strace::attach(broker.pid(), &["fdatasync:delay_enter=2500000"]);
+    let begun = Instant::now();
+    // It has to wait longer for an answer than its session is long.
+    let mut member = Member::join(&broker, Duration::from_secs(1));
+    assert_eq!(member.beat(), 0, "the member is out of its group");
+    assert!(begun.elapsed() > Duration::from_secs(2), "the sync was not slow: {:?}", begun.elapsed());
+    drop(strace);
+}
+
+#[test]
 fn after_a_pause_longer_than_their_session_members_are_still_in_their_group() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Start::at(folder.path()).with(AT_ONCE).serving();

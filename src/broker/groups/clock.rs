@@ -92,7 +92,7 @@ impl Broker {
         let Some(slot) = self.groups.running(group) else { return };
         slot.with(|running| {
             if !running.is_gone() {
-                running.due(self.group_time());
+                running.due(self.group_time(), self.durable.lsn());
                 self.groups.finish(self, &slot, running);
             }
         });

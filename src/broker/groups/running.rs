@@ -11,6 +11,12 @@ use crate::metrics;
 use crate::model::group::{Answer, Effect, Event, Group, Input, Request, Ticket};
 use crate::model::{GroupKept, Lsn, Timestamp};
 
+/// How soon it is looked at again whether a group's answers have left.
+const HOLD_MS: i64 = 500;
+
+/// What members have then to be heard: their heartbeat interval, as most clients have it.
+const GRACE_MS: i64 = 3_000;
+
 /// A group's place.
 pub(super) struct Slot {
     pub name: Arc<str>,
@@ -26,6 +32,10 @@ pub(super) struct Running {
     pub kept_at: Lsn,
     /// As the clock knows it.
     deadline: Option<Timestamp>,
+    /// The clock has no say before.
+    not_before: Timestamp,
+    /// Answers did not leave in time, for the disk was slow.
+    held: bool,
     num_members: usize,
     effects: Vec<Effect>,
     gone: bool,
@@ -40,6 +50,8 @@ impl Slot {
             last_ticket: 0,
             kept_at,
             deadline: None,
+            not_before: Timestamp(i64::MIN),
+            held: false,
             num_members: 0,
             effects: Vec::new(),
             gone: false,
@@ -76,10 +88,19 @@ impl Running {
         }
     }
 
-    /// The clock has come to the group's deadline.
-    pub fn due(&mut self, now: Timestamp) {
+    /// The clock has come to the group's deadline. As long as what was decided is not durable, members have no answers
+    /// and cannot say that they are alive; nobody's time runs out meanwhile, nor just after.
+    pub fn due(&mut self, now: Timestamp, durable: Lsn) {
         self.deadline = None;
-        self.machine.handle(Input::Due, now, &mut self.effects);
+        let is_durable = self.kept_at <= durable;
+        if !is_durable {
+            self.not_before = Timestamp(now.0 + HOLD_MS);
+        } else if self.held {
+            self.not_before = Timestamp(now.0 + GRACE_MS);
+        } else {
+            self.machine.handle(Input::Due, now, &mut self.effects);
+        }
+        self.held = !is_durable;
     }
 
     /// Does what the machine wants, in its order.
@@ -116,7 +137,7 @@ impl Running {
 
     /// Brings the clock and the counts up to date.
     pub fn settle(&mut self, name: &Arc<str>, deadlines: &Deadlines) {
-        let deadline = self.machine.deadline();
+        let deadline = self.machine.deadline().map(|deadline| deadline.max(self.not_before));
         deadlines.change(name, self.deadline, deadline);
         self.deadline = deadline;
         let num_members = self.machine.num_members();

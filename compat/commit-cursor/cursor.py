@@ -30,8 +30,11 @@ def main():
     cursor = Consumer(settings)
     # Nothing comes after the end of a commit, so there is no use in waiting there.
     reader = Consumer({**settings, "fetch.wait.max.ms": 10})
-    # Without an offset it goes on at the group's position. One process at a time runs this: nobody has to share.
-    cursor.assign([TopicPartition(f"{feed}..commits", 0)])
+    # It goes on at the group's position. One process at a time runs this: nobody has to share.
+    position = TopicPartition(f"{feed}..commits", 0)
+    (committed,) = cursor.committed([position], timeout=30)
+    due = committed.offset if committed.offset >= 0 else None
+    cursor.assign([position])
     with psycopg.connect(dsn, autocommit=True) as database:
         database.execute(TABLES)
         while True:
@@ -41,6 +44,9 @@ def main():
             if message.error():
                 raise KafkaException(message.error())
             manifest = json.loads(message.value())
+            if due not in (None, manifest["commit"]):
+                raise SystemExit(f"commits {due} to {manifest['commit'] - 1} were deleted before they were read")
+            due = manifest["commit"] + 1
             applied = apply(database, manifest, records_of(reader, manifest))
             cursor.commit(message=message, asynchronous=False)
             print(f"commit {manifest['commit']} {'applied' if applied else 'was applied before'}", flush=True)

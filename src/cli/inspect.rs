@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -40,7 +39,7 @@ pub(super) struct InspectArgs {
 /// Exit code 1 when anything is damaged, or cannot be looked at.
 pub(super) fn run(args: &InspectArgs) -> ExitCode {
     let dir = match args.config.load() {
-        Ok(config) => PathBuf::from(config.value("log.dirs").unwrap_or_default()),
+        Ok(config) => config.settings.data_dir,
         Err(error) => return super::wrong_usage(&error),
     };
     let disk: Arc<dyn Disk> = Arc::new(OsDisk);
@@ -53,7 +52,7 @@ pub(super) fn run(args: &InspectArgs) -> ExitCode {
         if args.json { super::print(json_line(&item)) } else { items.push(item) }
     });
     if !args.json {
-        super::print(tables(&items));
+        super::print(tables(&items, outcome.is_ok()));
     }
     if let Err(error) = outcome {
         super::output::complain(error);
@@ -76,8 +75,8 @@ fn json_line(item: &Item) -> String {
     format!("{line}\n")
 }
 
-/// A table for each kind, and at the end what is damaged.
-fn tables(items: &[Item]) -> String {
+/// A table for each kind, and at the end what is damaged; that nothing is, only if all was looked at.
+fn tables(items: &[Item], complete: bool) -> String {
     let mut kinds: BTreeMap<Kind, Vec<&Item>> = BTreeMap::new();
     for item in items {
         kinds.entry(item.kind).or_default().push(item);
@@ -92,6 +91,7 @@ fn tables(items: &[Item]) -> String {
     let damaged: Vec<String> =
         damaged.map(|(item, what)| format!("  {} at byte {}: {what}\n", item.file.display(), item.at)).collect();
     match damaged.len() {
+        0 if !complete => {}
         0 => text.push_str("nothing is damaged\n"),
         number => {
             let _ = write!(text, "damaged ({number})\n{}", damaged.concat());
@@ -133,6 +133,8 @@ fn cells(item: &Item, columns: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn item(kind: Kind, damage: Option<&str>) -> Item {
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn tables_are_by_kind_and_damage_comes_last() {
-        let text = tables(&[item(Kind::Index, None), item(Kind::Index, Some("row 1 does not agree"))]);
+        let text = tables(&[item(Kind::Index, None), item(Kind::Index, Some("row 1 does not agree"))], true);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "index (2)");
         assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["ROWS", "COVERED", "FILE", "BYTE"]);

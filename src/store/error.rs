@@ -64,8 +64,10 @@ pub enum StoreError {
     Meta(#[from] MetaError),
     #[error(transparent)]
     Write(#[from] WriteError),
-    #[error("{}: another process uses this data folder", .path.display())]
+    #[error("{}: another process uses this data folder: stop it first, or name another folder", .path.display())]
     InUse { path: PathBuf },
+    #[error("{} holds no data: name the data folder of a broker", .dir.display())]
+    NoData { dir: PathBuf },
     #[error("{} holds data but no meta.properties: restore that file, or give streamstack a folder of its own", .dir.display())]
     NoMeta { dir: PathBuf },
     #[error("{}: {what} is missing though the folder was in use: restore it from a backup", .dir.display())]

@@ -113,7 +113,7 @@ impl Item {
 
 /// Looks at the data folder `dir`. Fails when it is not one, is in use, or has no manifest that can be read.
 pub fn inspect(disk: &Arc<dyn Disk>, dir: &Path, selection: &Selection, sink: Sink<'_>) -> Result<(), StoreError> {
-    let Some(_) = Meta::read(&**disk, dir)? else { return Err(StoreError::NoMeta { dir: dir.to_owned() }) };
+    let Some(_) = Meta::read(&**disk, dir)? else { return Err(without_meta(&**disk, dir)) };
     let _lock = match disk.lock(&dir.join(".lock")) {
         Ok(lock) => Some(lock),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -131,6 +131,13 @@ pub fn inspect(disk: &Arc<dyn Disk>, dir: &Path, selection: &Selection, sink: Si
         }
     }
     Ok(())
+}
+
+fn without_meta(disk: &dyn Disk, dir: &Path) -> StoreError {
+    match disk.list(dir) {
+        Ok(names) if !names.is_empty() => StoreError::NoMeta { dir: dir.to_owned() },
+        _ => StoreError::NoData { dir: dir.to_owned() },
+    }
 }
 
 /// A feed that is looked at.

@@ -67,7 +67,7 @@ fn a_new_folder_keeps_its_cluster_id() {
 fn a_second_process_is_refused() {
     let disk = FaultyDisk::new();
     let _first = open(&disk).unwrap();
-    assert_eq!(refusal(&disk), "/data: another process uses this data folder");
+    assert_eq!(refusal(&disk), "/data: another process uses this data folder: stop it first, or name another folder");
 }
 
 #[test]

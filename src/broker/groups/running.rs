@@ -11,6 +11,9 @@ use crate::metrics;
 use crate::model::group::{Answer, Effect, Event, Group, Input, Request, Ticket};
 use crate::model::{GroupKept, Lsn, Timestamp};
 
+/// No session is shorter, in ms.
+const LONG_MS: i64 = 1_000;
+
 /// How soon it is looked at again whether a group's answers have left.
 const HOLD_MS: i64 = 500;
 
@@ -30,6 +33,8 @@ pub(super) struct Running {
     last_ticket: u64,
     /// Everything the machine wanted kept is below.
     pub kept_at: Lsn,
+    /// When it last wanted something kept.
+    kept_time: Timestamp,
     /// As the clock knows it.
     deadline: Option<Timestamp>,
     /// The clock has no say before.
@@ -49,6 +54,7 @@ impl Slot {
             waiting: HashMap::new(),
             last_ticket: 0,
             kept_at,
+            kept_time: Timestamp(i64::MAX),
             deadline: None,
             not_before: Timestamp(i64::MIN),
             held: false,
@@ -88,19 +94,19 @@ impl Running {
         }
     }
 
-    /// The clock has come to the group's deadline. As long as what was decided is not durable, members have no answers
+    /// The clock has come to the group's deadline. While what was decided waits long for the disk, members have no answers
     /// and cannot say that they are alive; nobody's time runs out meanwhile, nor just after.
     pub fn due(&mut self, now: Timestamp, durable: Lsn) {
         self.deadline = None;
-        let is_durable = self.kept_at <= durable;
-        if !is_durable {
+        let waits_long = self.kept_at > durable && now.0.saturating_sub(self.kept_time.0) >= LONG_MS;
+        if waits_long {
             self.not_before = Timestamp(now.0 + HOLD_MS);
         } else if self.held {
             self.not_before = Timestamp(now.0 + GRACE_MS);
         } else {
             self.machine.handle(Input::Due, now, &mut self.effects);
         }
-        self.held = !is_durable;
+        self.held = waits_long;
     }
 
     /// Does what the machine wants, in its order.
@@ -118,6 +124,7 @@ impl Running {
                     let kept = GroupKept { group, kind, at, head, members };
                     let submitted = broker.submit(|state| state.decide_keep_group(kept));
                     self.kept_at = submitted.durable_at;
+                    self.kept_time = broker.group_time();
                     if let Err(error) = submitted.value {
                         tracing::warn!(group = name, %error, "the group's members will not be known after a restart");
                     }

@@ -9,9 +9,9 @@ use kafka_protocol::messages::consumer_group_describe_response::{
     Assignment, DescribedGroup, Member as DescribedMember, TopicPartitions,
 };
 use kafka_protocol::messages::{ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, GroupId};
-use kafka_protocol::protocol::StrBytes;
 use uuid::Uuid;
 
+use super::group::text;
 use super::metadata::topic_name;
 use super::node::{GROUP_OPERATIONS, operations};
 use super::subscribed::Subscribable;
@@ -45,12 +45,12 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Consu
 fn refused(error: &GroupError) -> DescribedGroup {
     DescribedGroup::default()
         .with_error_code(error::of_group(error).code())
-        .with_error_message(Some(text(&error.to_string())))
+        .with_error_message(Some(text(error.to_string())))
 }
 
 fn described(group: &ConsumerGroup, settings: &Settings, topics: &Subscribable<'_>) -> DescribedGroup {
     DescribedGroup::default()
-        .with_group_state(text(&group.state().to_string()))
+        .with_group_state(text(group.state().to_string()))
         .with_group_epoch(group.epoch())
         .with_assignment_epoch(group.target_epoch())
         .with_assignor_name(text(group.assignor_name(settings)))
@@ -87,8 +87,4 @@ fn assignment(
         Some(topic.with_partitions(partitions.into_iter().map(|partition| partition.0 as i32).collect()))
     };
     Assignment::default().with_topic_partitions(partitions.into_iter().filter_map(topic).collect())
-}
-
-fn text(text: &str) -> StrBytes {
-    StrBytes::from_string(text.to_owned())
 }

@@ -1,25 +1,27 @@
 //! ConsumerGroupHeartbeat (key 68): a member of a consumer group joins, goes on, or leaves, and learns what it may read.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kafka_protocol::messages::consumer_group_heartbeat_request::TopicPartitions as Owned;
 use kafka_protocol::messages::consumer_group_heartbeat_response::{Assignment, TopicPartitions};
 use kafka_protocol::messages::{ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse};
-use kafka_protocol::protocol::StrBytes;
+use uuid::Uuid;
 
+use super::group::{client, owned, text, unique};
 use super::subscribed::Subscribable;
 use super::{Reply, RequestContext};
 use crate::broker::{Broker, Gated};
-use crate::model::PartitionId;
-use crate::model::group::GroupError;
 use crate::model::group::consumer::{Fault, Heartbeat, JOIN, Partitions, Told};
+use crate::model::group::{Client, GroupError};
+use crate::model::{Lsn, PartitionId};
 use crate::wire::error;
 
 /// Answers a ConsumerGroupHeartbeat.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: ConsumerGroupHeartbeatRequest) -> Reply {
     let group = request.group_id.to_string();
     let Gated { value, durable_at } = match group.is_empty() {
-        true => Gated { value: Err(no_group()), durable_at: Default::default() },
+        true => Gated { value: Err(no_group()), durable_at: Lsn(0) },
         false => broker.consumer_heartbeat(&group, &heartbeat(context, request), &Subscribable(broker)),
     };
     context.ready_at(&response(value), durable_at)
@@ -30,56 +32,52 @@ fn no_group() -> GroupError {
 }
 
 fn heartbeat(context: &RequestContext<'_>, request: ConsumerGroupHeartbeatRequest) -> Heartbeat {
-    let text = |text: StrBytes| text.to_string();
+    let Client { id: client_id, host: client_host } = client(context);
     let mut member = request.member_id.to_string();
     // From version 1 on clients make their ids.
     if context.version == 0 && member.is_empty() && request.member_epoch == JOIN {
-        member = new_member_id();
+        member = unique();
     }
     Heartbeat {
         member,
         epoch: request.member_epoch,
-        instance: request.instance_id.map(text),
-        rack: request.rack_id.map(text),
+        instance: owned(&request.instance_id),
+        rack: owned(&request.rack_id),
         rebalance_timeout_ms: (request.rebalance_timeout_ms != -1).then_some(request.rebalance_timeout_ms),
         topics: request.subscribed_topic_names.map(|names| names.into_iter().map(|name| name.to_string()).collect()),
-        regex: request.subscribed_topic_regex.map(text),
-        assignor: request.server_assignor.map(text),
-        owned: request.topic_partitions.map(owned),
-        client_id: context.client_id.as_ref().map(ToString::to_string).unwrap_or_default(),
-        client_host: format!("/{}", context.connection.peer.ip().to_canonical()),
+        regex: owned(&request.subscribed_topic_regex),
+        assignor: owned(&request.server_assignor),
+        owned: request.topic_partitions.map(partitions),
+        client_id,
+        client_host,
     }
-}
-
-fn new_member_id() -> String {
-    crate::disk::entropy::uuid().expect("the kernel gives random bytes once it has started").to_string()
 }
 
 /// A negative number names no partition; nor does the largest.
-fn owned(topics: Vec<Owned>) -> Partitions {
+fn partitions(topics: Vec<Owned>) -> Partitions {
     let partition = |index: i32| PartitionId(u32::try_from(index).unwrap_or(u32::MAX));
-    let mut owned = Partitions::new();
+    let mut found = Partitions::new();
     for topic in topics {
-        owned.entry(topic.topic_id).or_default().extend(topic.partitions.into_iter().map(partition));
+        found.entry(topic.topic_id).or_default().extend(topic.partitions.into_iter().map(partition));
     }
-    owned
+    found
 }
 
 fn response(told: Result<Told, GroupError>) -> ConsumerGroupHeartbeatResponse {
     match told {
         Ok(told) => ConsumerGroupHeartbeatResponse::default()
-            .with_member_id(Some(StrBytes::from_string(told.member)))
+            .with_member_id(Some(text(told.member)))
             .with_member_epoch(told.epoch)
             .with_heartbeat_interval_ms(told.heartbeat_interval_ms)
             .with_assignment(told.assignment.map(assignment)),
         Err(refusal) => ConsumerGroupHeartbeatResponse::default()
             .with_error_code(error::of_group(&refusal).code())
-            .with_error_message(Some(StrBytes::from_string(refusal.to_string()))),
+            .with_error_message(Some(text(refusal.to_string()))),
     }
 }
 
 fn assignment(partitions: Partitions) -> Assignment {
-    let topic = |(topic, partitions): (uuid::Uuid, std::collections::BTreeSet<PartitionId>)| {
+    let topic = |(topic, partitions): (Uuid, BTreeSet<PartitionId>)| {
         let partitions = partitions.into_iter().map(|partition| partition.0 as i32).collect();
         TopicPartitions::default().with_topic_id(topic).with_partitions(partitions)
     };

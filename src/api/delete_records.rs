@@ -13,9 +13,9 @@ use super::topic::{self, Refusal, unknown_topic};
 use super::{Reply, RequestContext};
 use crate::broker::{Broker, FeedHandle};
 use crate::model::{CommitNumber, Offset};
+use crate::view::name::{self, TopicName};
 use crate::view::{Selector, ViewName};
 use crate::wire::error;
-use crate::wire::name::{self, TopicName};
 
 /// The offset that stands for the high watermark.
 const HIGH_WATERMARK: i64 = -1;

@@ -28,7 +28,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Descr
         gate = gate.max(described.durable_at);
         let classic = described.value.and_then(|(kind, description)| match kind {
             GroupKind::Classic => Ok(description),
-            GroupKind::Consumer => Err(GroupError::UnknownGroup { group: group.to_string() }),
+            GroupKind::Consumer => Err(GroupError::unknown_group(group)),
         });
         let answer = to_answer(group, classic, context.version);
         answer.with_authorized_operations(operations(request.include_authorized_operations, GROUP_OPERATIONS))
@@ -41,12 +41,12 @@ fn to_answer(group: &GroupId, described: Result<Description, GroupError>, versio
     let answer = DescribedGroup::default().with_group_id(group.clone()).with_error_message(None);
     match described {
         Ok(description) => answer
-            .with_group_state(text(description.state.to_owned()))
+            .with_group_state(text(description.state))
             .with_protocol_type(text(description.protocol_type))
             .with_protocol_data(text(description.protocol))
             .with_members(description.members.into_iter().map(member).collect()),
         Err(refused) => {
-            let dead = answer.with_group_state(text("Dead".to_owned()));
+            let dead = answer.with_group_state(text("Dead"));
             match refused {
                 GroupError::UnknownGroup { .. } if version < NOT_FOUND_SINCE => dead,
                 refused => dead

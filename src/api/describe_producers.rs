@@ -13,8 +13,8 @@ use super::topic::{Refusal, partition_id, unknown_topic};
 use super::{Reply, RequestContext};
 use crate::broker::{Broker, ProducerSeen};
 use crate::model::{Lsn, PartitionId};
+use crate::view::name::{self, TopicName};
 use crate::view::{Selector, ViewName};
-use crate::wire::name::{self, TopicName};
 
 /// No transaction is open, and none was ever ended by a coordinator.
 const NONE: i64 = -1;

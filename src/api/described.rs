@@ -7,8 +7,8 @@ use super::node::{TOPIC_OPERATIONS, VIEW_OPERATIONS};
 use super::topic::{Refusal, unknown_topic};
 use crate::broker::{Broker, FeedHandle};
 use crate::view::ViewName;
+use crate::view::name::{self, TopicName};
 use crate::wire::error;
-use crate::wire::name::{self, TopicName};
 
 /// What is told of a topic, apart from its partitions being all alike.
 pub struct Described {

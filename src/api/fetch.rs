@@ -18,7 +18,6 @@ use super::{Close, Reply, RequestContext};
 use crate::broker::{Broker, Sleeper};
 use crate::metrics;
 use crate::view::{Bounds, Budget, Isolation, ViewReadError};
-use crate::wire::error;
 use crate::wire::fetch_response::{FetchResponse, PartitionResponse, TopicResponse};
 
 /// The longest that a fetch waits, whatever its client asks for.
@@ -180,16 +179,8 @@ impl Fetch {
             Err(ViewReadError::OutOfRange { bounds, .. }) => {
                 refused(index, ResponseError::OffsetOutOfRange, Some(bounds))
             }
-            Err(read_error) => self.unreadable(readable, index, &read_error),
+            Err(failure) => refused(index, topic::read_failure(&self.broker, readable, index, &failure), None),
         }
-    }
-
-    fn unreadable(&self, readable: &Readable, index: i32, read_error: &ViewReadError) -> PartitionResponse {
-        let code = error::of_view_read(read_error);
-        if matches!(code, ResponseError::KafkaStorageError | ResponseError::CorruptMessage) {
-            self.broker.tell_unreadable(&readable.feed.name, index, read_error.to_string());
-        }
-        refused(index, code, None)
     }
 }
 

@@ -5,6 +5,7 @@ use kafka_protocol::protocol::{Encodable, StrBytes};
 
 use super::{Close, Reply, RequestContext};
 use crate::broker::Asked;
+use crate::disk::entropy;
 use crate::model::Lsn;
 use crate::model::group::{Answer, Client, GroupError};
 
@@ -47,6 +48,11 @@ pub fn copied(bytes: &Bytes) -> Bytes {
 }
 
 /// A text for an answer.
-pub fn text(text: String) -> StrBytes {
-    StrBytes::from_string(text)
+pub fn text(text: impl Into<String>) -> StrBytes {
+    StrBytes::from_string(text.into())
+}
+
+/// For the id of a member that brings none.
+pub fn unique() -> String {
+    entropy::uuid().expect("the kernel gives random bytes once it has started").to_string()
 }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use kafka_protocol::messages::join_group_response::JoinGroupResponseMember;
 use kafka_protocol::messages::{JoinGroupRequest, JoinGroupResponse};
 
-use super::group::{client, copied, owned, reply, text};
+use super::group::{client, copied, owned, reply, text, unique};
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
-use crate::disk::entropy;
 use crate::model::group::{Answer, GroupError, Join, JoinRefused, Joined, JoinedMember, Protocol, Request};
 use crate::wire::error;
 
@@ -47,7 +46,7 @@ fn join(context: &RequestContext<'_>, request: &JoinGroupRequest) -> Join {
         member_id: request.member_id.as_str().to_owned(),
         instance_id: owned(&request.group_instance_id),
         client: client(context),
-        unique: entropy::uuid().expect("the kernel gives random bytes once it has started").to_string(),
+        unique: unique(),
         protocol_type: request.protocol_type.as_str().to_owned(),
         protocols: protocols.collect(),
         session_ms: request.session_timeout_ms.into(),

@@ -14,8 +14,7 @@ use super::topic::{self, Readable};
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
 use crate::model::Timestamp;
-use crate::view::{Found, Isolation, ViewReadError};
-use crate::wire::error;
+use crate::view::{Found, Isolation};
 
 /// Special timestamps of the protocol.
 const LATEST: i64 = -1;
@@ -90,7 +89,7 @@ fn find(
         // Tiered offsets: there is nothing of the kind here.
         _ => view.bounds(id, isolation).map(|_| None),
     };
-    found.map_err(|read_error| code(broker, readable, wanted.partition_index, &read_error))
+    found.map_err(|failure| topic::read_failure(broker, readable, wanted.partition_index, &failure))
 }
 
 /// The version from which on a time may be asked for; Kafka refuses special times in older versions, as unknown ones.
@@ -103,14 +102,6 @@ fn first_version(timestamp: i64) -> i16 {
         LATEST.. | EARLIEST => 0,
         _ => i16::MAX,
     }
-}
-
-fn code(broker: &Broker, readable: &Readable, index: i32, read_error: &ViewReadError) -> ResponseError {
-    let code = error::of_view_read(read_error);
-    if matches!(code, ResponseError::KafkaStorageError | ResponseError::CorruptMessage) {
-        broker.tell_unreadable(&readable.feed.name, index, read_error.to_string());
-    }
-    code
 }
 
 fn untimed(offset: i64) -> Found {

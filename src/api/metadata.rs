@@ -20,7 +20,7 @@ use super::topic::Refusal;
 use super::{Reply, RequestContext, create_topics};
 use crate::broker::Broker;
 use crate::model::Lsn;
-use crate::wire::name::{self, TopicName as Name};
+use crate::view::name::{self, TopicName as Name};
 
 /// First version in which a topic may be asked for by its id alone.
 const BY_ID_SINCE: i16 = 12;

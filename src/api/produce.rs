@@ -16,8 +16,8 @@ use crate::config::{TimestampType, TopicSettings};
 use crate::metrics;
 use crate::model::{Append, Lsn, PartitionId};
 use crate::view::Selector;
+use crate::view::name::{self, TopicName};
 use crate::wire::error;
-use crate::wire::name::{self, TopicName};
 use crate::wire::produce_request::{PartitionData, ProduceRequest, TopicData};
 use crate::wire::produce_response::{self as answer, PartitionResponse, ProduceResponse, TopicResponse};
 

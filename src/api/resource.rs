@@ -10,8 +10,8 @@ use crate::broker::{Broker, FeedHandle, Gated};
 use crate::config::{AlterError, ConfigType, ConfigValue};
 use crate::model::{ConfigureError, Overrides};
 use crate::view::ViewName;
+use crate::view::name::{self, TopicName};
 use crate::wire::error;
-use crate::wire::name::{self, TopicName};
 
 /// Types of resources, by their codes in the protocol.
 pub const TOPIC: i8 = 2;

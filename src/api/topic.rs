@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use crate::broker::{Broker, FeedHandle};
 use crate::model::PartitionId;
-use crate::view::{Isolation, Selector, View, ViewName};
+use crate::view::name::{self, TopicName};
+use crate::view::{Isolation, Selector, View, ViewName, ViewReadError};
 use crate::wire::error;
-use crate::wire::name::{self, TopicName};
 
 /// A topic that can be read: a feed's log or a view of it.
 pub struct Readable {
@@ -99,6 +99,15 @@ pub fn partitions_to_read(broker: &Broker, topic: &str) -> Result<u32, ResponseE
             (error, _) => Err(error),
         },
     }
+}
+
+/// The code for a read that failed. Stored records that cannot be read are told to the operator too, who has to act.
+pub fn read_failure(broker: &Broker, readable: &Readable, index: i32, failure: &ViewReadError) -> ResponseError {
+    let code = error::of_view_read(failure);
+    if matches!(code, ResponseError::KafkaStorageError | ResponseError::CorruptMessage) {
+        broker.tell_unreadable(&readable.feed.name, index, failure.to_string());
+    }
+    code
 }
 
 /// Kafka's partition numbers are signed; negative ones name nothing.

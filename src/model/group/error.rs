@@ -45,6 +45,10 @@ pub enum GroupError {
 
 impl GroupError {
     /// The group has no member of that id.
+    pub fn unknown_group(group: &str) -> GroupError {
+        GroupError::UnknownGroup { group: group.to_owned() }
+    }
+
     pub fn unknown_member(member: &str) -> GroupError {
         GroupError::UnknownMember { member: member.to_owned() }
     }

@@ -1,8 +1,6 @@
 //! Positions that are forgotten by themselves: those that nobody used for `offsets.retention.minutes`, and those on names
 //! whose commits were deleted.
 
-use std::convert::Infallible;
-
 use super::{Broker, ResolveError};
 use crate::model::PartitionId;
 use crate::view::ViewError;
@@ -48,8 +46,7 @@ impl Broker {
         if deleted.is_empty() {
             return 0;
         }
-        let forgotten = self.submit(|state| Ok::<_, Infallible>(state.decide_forget_positions(group, deleted)));
-        forgotten.value.unwrap_or_else(|never| match never {})
+        self.decide(|state| state.decide_forget_positions(group, deleted)).value
     }
 
     /// True for the name of commits of which some are gone: it will never be read again.

@@ -82,9 +82,7 @@ impl Broker {
 
     /// A producer id that nobody was given before.
     pub fn open_producer(&self) -> Gated<ProducerId> {
-        let opened: Gated<Result<ProducerId, std::convert::Infallible>> =
-            self.change(false, |state| Ok(state.decide_open_producer()));
-        opened.map(|Ok(producer)| producer)
+        self.decide(|state| state.decide_open_producer())
     }
 
     fn change<T, E>(

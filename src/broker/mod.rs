@@ -314,6 +314,11 @@ impl Broker {
         submitted.result
     }
 
+    /// The same for what is never refused.
+    fn decide<T>(&self, decide: impl FnOnce(&State) -> Decision<T>) -> Gated<T> {
+        self.submit(|state| Ok::<_, Infallible>(decide(state))).map(|Ok(decided)| decided)
+    }
+
     /// Sends what was decided on its way to the disk. Callers that decide several times in a row call it once, after
     /// the last, so that all of it goes in one write.
     pub fn kick(&self) {
@@ -347,7 +352,7 @@ impl Broker {
 
     fn seal_what_is_due(&self) {
         let now = self.now();
-        self.submit(|state| Ok::<_, Infallible>(state.decide_due(now)));
+        self.decide(|state| state.decide_due(now));
         self.kick();
     }
 

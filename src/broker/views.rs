@@ -76,7 +76,7 @@ impl Broker {
 
     /// Journals that no later seal carries a time below `at`; the view can be answered once that is durable.
     pub(super) fn raise_time_floor(&self, at: Timestamp) {
-        self.submit(|state| Ok::<_, std::convert::Infallible>(state.decide_time_floor(at)));
+        self.decide(|state| state.decide_time_floor(at));
         self.kick();
     }
 }

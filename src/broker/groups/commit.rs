@@ -1,7 +1,7 @@
 //! Who may move a group's positions.
 
 use super::super::{Broker, Gated};
-use crate::model::group::{Committer, GroupError};
+use crate::model::group::{Committer, Group, GroupError};
 use crate::model::{MovedPosition, SubscriptionError};
 
 /// Why positions are not moved.
@@ -22,22 +22,21 @@ impl Broker {
         committer: Committer<'_>,
         positions: Vec<MovedPosition>,
     ) -> Gated<Result<(), CommitError>> {
-        let worked = self.groups.with(self, group, |_, running| {
-            let unknown = committer.generation >= 0 && running.machine.is_at_rest() && !self.knows_group(group);
+        self.groups.answer(self, group, |running| {
+            let unknown = committer.generation >= 0 && !self.knows_group(group, &running.machine);
             let admitted = match unknown {
-                true => Err(GroupError::UnknownGroup { group: group.to_owned() }),
+                true => Err(GroupError::unknown_group(group)),
                 false => running.machine.admit(committer, &positions, self.group_time()),
             };
             if let Err(error) = admitted {
                 return Gated { value: Err(error.into()), durable_at: running.kept_at };
             }
             self.submit(|state| Ok(state.decide_move_positions(group, positions, self.now())?))
-        });
-        worked.unwrap_or_else(|error| Gated { value: Err(error.into()), durable_at: self.core.next() })
+        })
     }
 
-    /// True when anything of the group is kept.
-    pub(super) fn knows_group(&self, group: &str) -> bool {
-        self.core.look(|state| state.subscription(group).is_some()).value
+    /// True when there is such a group: it runs, or something of it is kept.
+    pub(super) fn knows_group(&self, group: &str, machine: &Group) -> bool {
+        !machine.is_at_rest() || self.core.look(|state| state.subscription(group).is_some()).value
     }
 }

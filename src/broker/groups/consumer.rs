@@ -15,7 +15,7 @@ impl Broker {
     ) -> Gated<Result<Told, GroupError>> {
         let now = self.group_time();
         let settings = &self.groups.settings.consumer;
-        let told = self.groups.with(self, group, |_, running| {
+        self.groups.answer(self, group, |running| {
             if beat.epoch == JOIN && running.machine.is_empty() && running.machine.kind() != GroupKind::Consumer {
                 running.replace(Group::Consumer(ConsumerGroup::new()));
             }
@@ -23,14 +23,13 @@ impl Broker {
                 Group::Consumer(machine) if beat.epoch == JOIN || machine.epoch() > 0 => {
                     machine.heartbeat(beat, &Around { topics, settings }, now).map_err(GroupError::from)
                 }
-                Group::Consumer(_) => Err(unknown(group)),
+                Group::Consumer(_) => Err(GroupError::unknown_group(group)),
                 Group::Classic(_) if beat.epoch == JOIN => Err(GroupError::NoUpgrade { group: group.to_owned() }),
                 Group::Classic(_) => Err(GroupError::NotConsumer { group: group.to_owned() }),
             };
             running.keep(self, group);
             Gated { value, durable_at: running.kept_at }
-        });
-        told.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+        })
     }
 
     /// Whether who asks for the group's positions as a member is one, at its present epoch. Anyone else may ask.
@@ -51,18 +50,13 @@ impl Broker {
         look: impl FnOnce(&ConsumerGroup, &Settings) -> T,
     ) -> Gated<Result<T, GroupError>> {
         let settings = &self.groups.settings.consumer;
-        let looked = self.groups.with(self, group, |_, running| {
+        self.groups.answer(self, group, |running| {
             let value = match &running.machine {
                 Group::Consumer(machine) => Ok(look(machine, settings)),
-                Group::Classic(_) if running.machine.is_at_rest() && !self.knows_group(group) => Err(unknown(group)),
+                machine if !self.knows_group(group, machine) => Err(GroupError::unknown_group(group)),
                 Group::Classic(_) => Err(GroupError::NotConsumer { group: group.to_owned() }),
             };
             Gated { value, durable_at: self.core.next() }
-        });
-        looked.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+        })
     }
-}
-
-fn unknown(group: &str) -> GroupError {
-    GroupError::UnknownGroup { group: group.to_owned() }
 }

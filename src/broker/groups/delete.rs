@@ -6,18 +6,13 @@ use crate::model::group::GroupError;
 impl Broker {
     /// Deletes a group that has no members.
     pub fn delete_group(&self, group: &str) -> Gated<Result<(), GroupError>> {
-        let worked = self.groups.with(self, group, |_, running| {
+        self.groups.answer(self, group, |running| {
             if !running.machine.is_empty() {
                 return Gated { value: Err(GroupError::NotEmpty), durable_at: running.kept_at };
             }
-            let deleted = self.submit(|state| Ok::<_, GroupError>(state.decide_delete_group(group)));
-            running.replace(self.groups.machine_of(None, self.group_time()));
-            deleted.map(|deleted| match deleted {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(GroupError::UnknownGroup { group: group.to_owned() }),
-                Err(error) => Err(error),
-            })
-        });
-        worked.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+            let deleted = self.decide(|state| state.decide_delete_group(group));
+            self.groups.begin_anew(running);
+            deleted.map(|deleted| if deleted { Ok(()) } else { Err(GroupError::unknown_group(group)) })
+        })
     }
 }

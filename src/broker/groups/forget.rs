@@ -2,7 +2,6 @@
 //! lock, so that none goes that a member has just begun to read.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
 use super::super::{Broker, Gated};
 use crate::model::group::GroupError;
@@ -18,24 +17,20 @@ impl Broker {
         if group.is_empty() {
             return Gated { value: Err(GroupError::NoName), durable_at: self.core.next() };
         }
-        let worked = self.groups.with(self, group, |_, running| {
+        self.groups.answer(self, group, |running| {
             let machine = &running.machine;
+            if !self.knows_group(group, machine) {
+                return Gated { value: Err(GroupError::unknown_group(group)), durable_at: self.core.next() };
+            }
+            if !machine.is_empty() && !machine.tells_topics() {
+                return Gated { value: Err(GroupError::NotEmpty), durable_at: self.core.next() };
+            }
             let topics: BTreeSet<&str> = positions.iter().map(|(topic, _)| topic.as_str()).collect();
             let read: BTreeSet<String> =
                 topics.into_iter().filter(|topic| machine.subscribes_to(topic)).map(str::to_owned).collect();
-            self.submit(|state| {
-                let known = state.subscription(group).is_some() || !machine.is_at_rest();
-                if !known {
-                    return Err(GroupError::UnknownGroup { group: group.to_owned() });
-                }
-                if !machine.is_empty() && !machine.tells_topics() {
-                    return Err(GroupError::NotEmpty);
-                }
-                let unread = positions.into_iter().filter(|(topic, _)| !read.contains(topic)).collect();
-                Ok(state.decide_forget_positions(group, unread).map(|_| read))
-            })
-        });
-        worked.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+            let unread = positions.into_iter().filter(|(topic, _)| !read.contains(topic)).collect();
+            self.decide(|state| state.decide_forget_positions(group, unread)).map(|_| Ok(read))
+        })
     }
 
     /// Forgets the positions that nobody used for so long, and the group itself when it has no members and none is left.
@@ -49,8 +44,8 @@ impl Broker {
             });
             let read: BTreeSet<String> =
                 topics.value.into_iter().filter(|topic| machine.subscribes_to(topic)).collect();
-            let forgotten = self.submit(|state| {
-                let Some(subscription) = state.subscription(group) else { return Ok(Decision::nothing((0, false))) };
+            let forgotten = self.decide(|state| {
+                let Some(subscription) = state.subscription(group) else { return Decision::nothing((0, false)) };
                 let kept_at = subscription.kept().map_or(Timestamp(i64::MIN), |kept| kept.at);
                 let readers = machine.readers(kept_at);
                 let expired = subscription.expired(readers, |topic| read.contains(topic), retention_ms, now);
@@ -59,13 +54,13 @@ impl Broker {
                 let is_unused =
                     num_expired == subscription.positions().count() && matches!(readers, Readers::LeftAt(_));
                 if is_unused {
-                    return Ok::<_, Infallible>(state.decide_delete_group(group).map(|_| (num_expired, true)));
+                    return state.decide_delete_group(group).map(|_| (num_expired, true));
                 }
-                Ok(state.decide_forget_positions(group, expired).map(|num| (num, false)))
+                state.decide_forget_positions(group, expired).map(|num| (num, false))
             });
-            let (num_forgotten, is_deleted) = forgotten.value.unwrap_or_else(|never| match never {});
+            let (num_forgotten, is_deleted) = forgotten.value;
             if is_deleted {
-                running.replace(self.groups.machine_of(None, now));
+                self.groups.begin_anew(running);
             }
             num_forgotten
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::{Broker, Gated};
-use super::running::Slot;
+use super::running::{Running, Slot};
 use crate::model::group::{Description, Group, GroupError, Summary};
 use crate::model::{GroupKind, Kept, Lsn};
 
@@ -47,13 +47,13 @@ impl Broker {
 
     /// A group in full.
     pub fn describe_group(&self, group: &str) -> Gated<Result<(GroupKind, Description), GroupError>> {
-        let worked = self.groups.with(self, group, |_, running| {
-            let known = !running.machine.is_at_rest() || self.knows_group(group);
-            let described = (running.machine.kind(), running.machine.describe(&self.groups.settings));
-            let value = if known { Ok(described) } else { Err(GroupError::UnknownGroup { group: group.to_owned() }) };
+        self.groups.answer(self, group, |Running { machine, .. }| {
+            let value = match self.knows_group(group, machine) {
+                true => Ok((machine.kind(), machine.describe(&self.groups.settings))),
+                false => Err(GroupError::unknown_group(group)),
+            };
             Gated { value, durable_at: self.core.next() }
-        });
-        worked.unwrap_or_else(|error| Gated { value: Err(error), durable_at: self.core.next() })
+        })
     }
 }
 

@@ -25,8 +25,8 @@ pub use self::commit::CommitError;
 use self::deadlines::Deadlines;
 pub use self::list::ListedGroup;
 use self::running::{Running, Slot};
-use super::Broker;
 use super::core::Core;
+use super::{Broker, Gated};
 use crate::config::Settings;
 use crate::metrics;
 use crate::model::codec::CodecError;
@@ -80,9 +80,7 @@ impl Groups {
 
     fn insert(&self, slot: Arc<Slot>) {
         slot.with(|running| running.settle(&slot.name, &self.deadlines));
-        let mut slots = self.slots.write().expect("no code panics while it holds the groups");
-        slots.insert(slot.name.clone(), slot);
-        count(&slots);
+        insert(&mut self.slots.write().expect("no code panics while it holds the groups"), slot);
     }
 
     /// Works on a group, whether it runs or not, under its lock.
@@ -111,6 +109,17 @@ impl Groups {
         }
     }
 
+    /// The same for an answer; that the group cannot be worked on is one too.
+    fn answer<T, E: From<GroupError>>(
+        &self,
+        broker: &Broker,
+        group: &str,
+        work: impl FnOnce(&mut Running) -> Gated<Result<T, E>>,
+    ) -> Gated<Result<T, E>> {
+        let worked = self.with(broker, group, |_, running| work(running));
+        worked.unwrap_or_else(|error| Gated { value: Err(error.into()), durable_at: broker.core.next() })
+    }
+
     /// Carries out what the machine wants, and puts it to rest if it holds nothing.
     fn finish(&self, broker: &Broker, slot: &Slot, running: &mut Running) {
         running.carry_out(broker, &slot.name);
@@ -134,8 +143,13 @@ impl Groups {
     /// A consumer group without members is whatever its next member makes it.
     fn make_classic(&self, running: &mut Running) {
         if running.machine.is_empty() && running.machine.kind() == GroupKind::Consumer {
-            running.replace(Group::new(&self.settings));
+            self.begin_anew(running);
         }
+    }
+
+    /// The group is as if nobody had ever joined it.
+    fn begin_anew(&self, running: &mut Running) {
+        running.replace(Group::new(&self.settings));
     }
 
     fn running(&self, group: &str) -> Option<Arc<Slot>> {
@@ -157,10 +171,14 @@ impl Groups {
         });
         let kept = known.value.ok_or(GroupError::TooManyGroups { max })?;
         let slot = Slot::new(group, self.machine_of(kept.as_ref(), broker.group_time()), known.durable_at);
-        slots.insert(slot.name.clone(), slot.clone());
-        count(&slots);
+        insert(&mut slots, slot.clone());
         Ok(slot)
     }
+}
+
+fn insert(slots: &mut HashMap<Arc<str>, Arc<Slot>>, slot: Arc<Slot>) {
+    slots.insert(slot.name.clone(), slot);
+    count(slots);
 }
 
 fn count(slots: &HashMap<Arc<str>, Arc<Slot>>) {

@@ -153,7 +153,7 @@ impl Running {
         self.num_members = num_members;
     }
 
-    /// Forgets the group's machine, whose members are gone and deleted.
+    /// Goes on with another machine; this one has no members.
     pub fn replace(&mut self, machine: Group) {
         self.machine = machine;
     }

@@ -23,7 +23,7 @@ pub(super) async fn run(broker: Arc<Broker>) {
 }
 
 async fn keep_sealing(broker: &Broker) {
-    let mut tick = ticks();
+    let mut tick = ticks(Duration::ZERO, TICK);
     while !broker.is_stopping() {
         tokio::select! {
             () = until_due(broker) => {}
@@ -35,20 +35,21 @@ async fn keep_sealing(broker: &Broker) {
 
 /// Beside the seals, which a slow disk must not hold up.
 async fn keep_the_disk(broker: &Arc<Broker>) {
-    let mut tick = ticks();
+    let mut tick = ticks(Duration::ZERO, TICK);
     while !broker.is_stopping() {
-        tokio::select! {
-            _ = tick.tick() => look_after_the_disk(broker).await,
-            () = broker.flush.grown() => look_after_growth(broker).await,
-        }
+        let by_time = tokio::select! {
+            _ = tick.tick() => true,
+            // A disk may fill within a tick, by others too.
+            () = broker.flush.grown() => false,
+        };
+        look_after_the_disk(broker, by_time).await;
     }
 }
 
 /// Forgets the positions of groups that nobody uses any more.
 async fn forget_positions(broker: &Arc<Broker>) {
     let period = broker.settings().typed().offsets_check_interval;
-    let mut tick = tokio::time::interval_at(tokio::time::Instant::now() + period, period);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut tick = ticks(period, period);
     while !broker.is_stopping() {
         tick.tick().await;
         let broker = broker.clone();
@@ -58,8 +59,9 @@ async fn forget_positions(broker: &Arc<Broker>) {
     }
 }
 
-fn ticks() -> tokio::time::Interval {
-    let mut tick = tokio::time::interval(TICK);
+/// Ticks every `period`, the first time after `delay`; after a late one the next is as far away as ever.
+fn ticks(delay: Duration, period: Duration) -> tokio::time::Interval {
+    let mut tick = tokio::time::interval_at(tokio::time::Instant::now() + delay, period);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     tick
 }
@@ -67,8 +69,7 @@ fn ticks() -> tokio::time::Interval {
 /// Looks after retention, beside the rest: it may take long, and seals are not held up by it.
 pub(super) async fn retain(broker: Arc<Broker>) {
     let period = broker.settings().typed().retention_check_interval;
-    let mut tick = tokio::time::interval_at(tokio::time::Instant::now() + period.min(RETENTION_DELAY_MAX), period);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut tick = ticks(period.min(RETENTION_DELAY_MAX), period);
     while !broker.is_stopping() {
         tick.tick().await;
         let broker = broker.clone();
@@ -100,32 +101,21 @@ async fn until_due(broker: &Broker) {
     }
 }
 
-fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
+pub(super) fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
     Duration::from_millis(u64::try_from(deadline.0 - now.0).unwrap_or(0))
 }
 
-/// A disk may fill within a tick, by others too.
-async fn look_after_growth(broker: &Arc<Broker>) {
-    let look = |broker: &Broker| {
-        broker.watch_free_space();
-        broker.checkpoint_if_due();
-    };
-    wait_for_disk(broker, look).await;
-}
-
-async fn look_after_the_disk(broker: &Arc<Broker>) {
-    let look = |broker: &Broker| {
-        broker.watch_free_space();
-        broker.mark_idle_journal();
-        broker.checkpoint_if_due();
-    };
-    wait_for_disk(broker, look).await;
-}
-
 /// What may wait for the disk runs on no async worker.
-async fn wait_for_disk(broker: &Arc<Broker>, work: impl FnOnce(&Broker) + Send + 'static) {
-    let working = broker.clone();
-    if let Err(error) = tokio::task::spawn_blocking(move || work(&working)).await {
+async fn look_after_the_disk(broker: &Arc<Broker>, by_time: bool) {
+    let looking = broker.clone();
+    let look = move || {
+        looking.watch_free_space();
+        if by_time {
+            looking.mark_idle_journal();
+        }
+        looking.checkpoint_if_due();
+    };
+    if let Err(error) = tokio::task::spawn_blocking(look).await {
         // It may have held the journal: what it left half done must not be built upon.
         broker.flush.fail(format!("upkeep of the disk panicked: {error}"));
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::super::Broker;
+use super::super::upkeep::left_until;
 use crate::model::Timestamp;
 
 /// How often the clock is looked at, at least, so that a pause is noticed.
@@ -70,10 +71,6 @@ async fn until_due(broker: &Broker) {
             () = moved => {}
         }
     }
-}
-
-fn left_until(deadline: Timestamp, now: Timestamp) -> Duration {
-    Duration::from_millis(u64::try_from(deadline.0 - now.0).unwrap_or(0))
 }
 
 impl Broker {

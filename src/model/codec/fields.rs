@@ -53,6 +53,15 @@ impl Reader {
         std::mem::take(&mut self.bytes)
     }
 
+    /// The version, which must be this one.
+    pub fn version(&mut self, only: u8, what: &'static str) -> Result<(), CodecError> {
+        let at = self.at();
+        match self.u8(what)? {
+            version if version == only => Ok(()),
+            version => Err(CodecError::Version { at, what, version }),
+        }
+    }
+
     /// Nothing may be left.
     pub(in crate::model) fn finish(self) -> Result<(), CodecError> {
         match self.bytes.len() {

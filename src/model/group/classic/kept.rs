@@ -121,7 +121,7 @@ fn encode_head(head: &Head) -> Bytes {
 
 fn read_head(bytes: &Bytes) -> Result<Head, CodecError> {
     let mut r = Reader::new(bytes.clone());
-    check_version(&mut r, "a group")?;
+    r.version(VERSION, "a group")?;
     let head = Head {
         told: r.i32("a generation")?,
         generation: r.i32("a generation")?,
@@ -152,7 +152,7 @@ fn encode_member(member: &Member) -> Bytes {
 
 fn read_member(bytes: &Bytes) -> Result<Member, CodecError> {
     let mut r = Reader::new(bytes.clone());
-    check_version(&mut r, "a member")?;
+    r.version(VERSION, "a member")?;
     let member = Member {
         instance_id: r.option("an instance", Reader::text)?,
         client: Client { id: r.text("a client")?, host: r.text("a host")? },
@@ -168,11 +168,4 @@ fn read_member(bytes: &Bytes) -> Result<Member, CodecError> {
     };
     r.finish()?;
     Ok(member)
-}
-
-fn check_version(r: &mut Reader, what: &'static str) -> Result<(), CodecError> {
-    match r.u8("a version")? {
-        VERSION => Ok(()),
-        version => Err(CodecError::Version { at: 0, what, version }),
-    }
 }

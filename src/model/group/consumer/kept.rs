@@ -17,7 +17,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use super::member::{Classic, Holdings, Member, MemberState, Partitions};
 use super::{ConsumerGroup, Settings};
 use crate::model::codec::CodecError;
-use crate::model::codec::fields::{Reader, put_count, put_option, put_text};
+use crate::model::codec::fields::{Reader, put_bytes, put_count, put_option, put_text};
 use crate::model::ids::{PartitionId, Timestamp};
 
 const VERSION: u8 = 1;
@@ -77,7 +77,7 @@ impl ConsumerGroup {
 
 fn read_head(head: &Bytes) -> Result<ConsumerGroup, CodecError> {
     let mut reader = Reader::new(head.clone());
-    check_version(&mut reader, "a group's head")?;
+    reader.version(VERSION, "a group's head")?;
     let group = ConsumerGroup {
         epoch: reader.i32("an epoch")?,
         target_epoch: reader.i32("an epoch")?,
@@ -115,7 +115,7 @@ fn encode_member(member: &Member) -> Bytes {
 
 fn read_member(row: &Bytes) -> Result<Member, CodecError> {
     let mut reader = Reader::new(row.clone());
-    check_version(&mut reader, "a member")?;
+    reader.version(VERSION, "a member")?;
     let text = |reader: &mut Reader, what| reader.option(what, |r, what| r.text(what));
     let member = Member {
         epoch: reader.i32("an epoch")?,
@@ -136,14 +136,6 @@ fn read_member(row: &Bytes) -> Result<Member, CodecError> {
     };
     reader.finish()?;
     Ok(member)
-}
-
-fn check_version(reader: &mut Reader, what: &'static str) -> Result<(), CodecError> {
-    let at = reader.at();
-    match reader.u8(what)? {
-        VERSION => Ok(()),
-        version => Err(CodecError::Version { at, what, version }),
-    }
 }
 
 fn read_state(reader: &mut Reader) -> Result<MemberState, CodecError> {
@@ -196,18 +188,13 @@ fn put_classic(out: &mut BytesMut, classic: &Classic) {
     put_count(out, classic.protocols.len());
     for (name, metadata) in &classic.protocols {
         put_text(out, name);
-        put_count(out, metadata.len());
-        out.put_slice(metadata);
+        put_bytes(out, metadata);
     }
 }
 
 fn read_classic(reader: &mut Reader) -> Result<Classic, CodecError> {
     Ok(Classic {
         session_timeout_ms: reader.i32("a timeout")?,
-        protocols: reader.list("protocols", |r| {
-            let name = r.text("a protocol")?;
-            let len = r.u32("metadata")? as usize;
-            Ok((name, r.bytes(len, "metadata")?))
-        })?,
+        protocols: reader.list("protocols", |r| Ok((r.text("a protocol")?, r.own_bytes("metadata")?)))?,
     })
 }

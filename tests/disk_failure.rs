@@ -20,16 +20,7 @@ fn open(disk: &FaultyDisk, durability: &str) -> Arc<Broker> {
 
 async fn append(broker: &Broker) -> Result<Offset, BrokerError> {
     let record = NewRecord { timestamp: START_MS, value: Some(b"v"), ..NewRecord::default() };
-    let limits = Limits {
-        max_message_bytes: 1 << 20,
-        max_decompressed_bytes: 1 << 20,
-        compacted: false,
-        timestamp_type: batch::TimestampType::Create,
-        before_max_ms: i64::MAX,
-        after_max_ms: i64::MAX,
-        now_ms: START_MS,
-        zstd_allowed: true,
-    };
+    let limits = Limits::of_size(1 << 20);
     let batch = batch::check_produced(BatchBuilder::new(0).record(record).build(), &limits).unwrap();
     let feed = broker.catalog().by_name("orders").unwrap();
     let (partition, settings, now) = (PartitionId(0), &feed.config().model, broker.now());

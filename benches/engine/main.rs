@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use streamstack::batch::{BatchBuilder, Limits, NewRecord, TimestampType, check_produced};
+use streamstack::batch::{BatchBuilder, Limits, NewRecord, check_produced};
 use streamstack::disk::OsDisk;
 use streamstack::model::{
     Append, Entry, FeedId, FeedSettings, Lsn, Offset, PartitionId, State, TailWrite, Timestamp, codec,
@@ -21,16 +21,7 @@ use uuid::Uuid;
 
 const SHAPES: [(usize, usize); 4] = [(100, 10), (100, 100), (100, 1000), (1024, 128)];
 
-const LIMITS: Limits = Limits {
-    max_message_bytes: 16 << 20,
-    max_decompressed_bytes: 16 << 20,
-    compacted: false,
-    timestamp_type: TimestampType::Create,
-    before_max_ms: i64::MAX,
-    after_max_ms: i64::MAX,
-    now_ms: NOW.0,
-    zstd_allowed: true,
-};
+const LIMITS: Limits = Limits::of_size(16 << 20);
 
 const SETTINGS: FeedSettings = FeedSettings {
     segment_bytes: 1 << 30,

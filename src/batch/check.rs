@@ -31,6 +31,22 @@ pub struct Limits {
     pub zstd_allowed: bool,
 }
 
+impl Limits {
+    /// Those of a topic that takes batches of so many bytes, compressed or not, whatever the times in them.
+    pub const fn of_size(bytes_max: usize) -> Limits {
+        Limits {
+            max_message_bytes: bytes_max,
+            max_decompressed_bytes: bytes_max,
+            compacted: false,
+            timestamp_type: TimestampType::Create,
+            before_max_ms: i64::MAX,
+            after_max_ms: i64::MAX,
+            now_ms: 0,
+            zstd_allowed: true,
+        }
+    }
+}
+
 /// A batch that may be appended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use streamstack::batch::{
-    BatchBuilder, Header, Limits, NewRecord, SEAL_HEADER, STREAM_HEADER, TimestampType, check_produced,
-};
+use streamstack::batch::{BatchBuilder, Header, Limits, NewRecord, SEAL_HEADER, STREAM_HEADER, check_produced};
 use streamstack::disk::{FaultyDisk, SplitMix};
 use streamstack::model::{
     Append, DeleteRecords, Entry, FeedId, FeedSettings, Lsn, MovedPosition, Offset, PartitionId, Seal, SealReason,
@@ -27,16 +25,7 @@ const SETTINGS: FeedSettings = FeedSettings {
     seal_bytes: 4_000,
     producer_expiration_ms: 86_400_000,
 };
-const LIMITS: Limits = Limits {
-    max_message_bytes: 1 << 20,
-    max_decompressed_bytes: 1 << 20,
-    compacted: false,
-    timestamp_type: TimestampType::Create,
-    before_max_ms: i64::MAX,
-    after_max_ms: i64::MAX,
-    now_ms: 0,
-    zstd_allowed: true,
-};
+const LIMITS: Limits = Limits::of_size(1 << 20);
 const FEEDS_MAX: usize = 3;
 
 /// A point at which nothing is in flight.

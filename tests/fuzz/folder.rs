@@ -58,16 +58,7 @@ async fn used_folder() -> FaultyDisk {
 }
 
 fn limits() -> Limits {
-    Limits {
-        max_message_bytes: 1 << 20,
-        max_decompressed_bytes: 1 << 20,
-        compacted: false,
-        timestamp_type: batch::TimestampType::Create,
-        before_max_ms: i64::MAX,
-        after_max_ms: i64::MAX,
-        now_ms: NOW,
-        zstd_allowed: true,
-    }
+    Limits::of_size(1 << 20)
 }
 
 fn files(disk: &FaultyDisk, folder: &Path) -> Vec<PathBuf> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use streamstack::api::{self, ConnectionInfo, Reply, TABLE};
-use streamstack::batch::{self, BatchBuilder, Compression, Limits, NewRecord, Producer, TimestampType};
+use streamstack::batch::{self, BatchBuilder, Compression, Limits, NewRecord, Producer};
 use streamstack::broker::Broker;
 use streamstack::config::{ServerConfig, Sources};
 use streamstack::disk::{FaultyDisk, ManualClock, SplitMix};
@@ -80,16 +80,7 @@ fn sound_batch(random: &mut SplitMix) -> Vec<u8> {
 
 #[test]
 fn mutated_batches_are_taken_or_refused_and_what_is_taken_reads_whole() {
-    let limits = Limits {
-        max_message_bytes: 1 << 20,
-        max_decompressed_bytes: 1 << 20,
-        compacted: false,
-        timestamp_type: TimestampType::Create,
-        before_max_ms: i64::MAX,
-        after_max_ms: i64::MAX,
-        now_ms: 1_767_225_600_000,
-        zstd_allowed: true,
-    };
+    let limits = Limits::of_size(1 << 20);
     fuzz("batches", |random| {
         let mut bytes = sound_batch(random);
         let body_only = random.chance(1, 2) && bytes.len() > batch::HEADER_LEN;

@@ -7,20 +7,11 @@ use kafka_protocol::messages::{DeleteRecordsRequest, ListOffsetsRequest};
 
 use super::super::metadata::topic_name;
 use super::TestBroker;
-use crate::batch::{self, BatchBuilder, Limits, NewRecord, TimestampType};
+use crate::batch::{self, BatchBuilder, Limits, NewRecord};
 use crate::broker::CreateFeed;
 use crate::model::{Append, PartitionId, Seal, SealReason, SealWish};
 
-const LIMITS: Limits = Limits {
-    max_message_bytes: 1 << 20,
-    max_decompressed_bytes: 1 << 20,
-    compacted: false,
-    timestamp_type: TimestampType::Create,
-    before_max_ms: i64::MAX,
-    after_max_ms: i64::MAX,
-    now_ms: 0,
-    zstd_allowed: true,
-};
+const LIMITS: Limits = Limits::of_size(1 << 20);
 
 impl TestBroker {
     pub async fn make(&self, name: &str, partitions: u32) {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use super::*;
-use crate::batch::{Batch, BatchBuilder, Header, Limits, NewRecord, Producer, TimestampType, check_produced, records};
+use crate::batch::{Batch, BatchBuilder, Header, Limits, NewRecord, Producer, check_produced, records};
 
 /// A state with its journal and the writes that came of it. Time stands still unless a test moves it.
 pub struct Machine {
@@ -165,16 +165,7 @@ fn numbered(producer: Producer, values: &[&str]) -> Batch {
 
 /// As it comes out of a produce request.
 pub fn checked(batch: Bytes) -> Batch {
-    let limits = Limits {
-        max_message_bytes: usize::MAX,
-        max_decompressed_bytes: usize::MAX,
-        compacted: false,
-        timestamp_type: TimestampType::Create,
-        before_max_ms: i64::MAX,
-        after_max_ms: i64::MAX,
-        now_ms: 0,
-        zstd_allowed: true,
-    };
+    let limits = Limits::of_size(usize::MAX);
     check_produced(batch, &limits).unwrap()
 }
 

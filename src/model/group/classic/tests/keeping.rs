@@ -34,15 +34,25 @@ fn sessions_start_anew_at_a_restart() {
     assert_eq!((rig.group.num_members(), rig.state()), (0, "Empty"));
 }
 
-#[test]
-fn a_static_member_that_came_back_is_known_by_its_new_id_after_a_restart() {
-    let member = |unique: &str| Join { instance_id: Some("one".into()), unique: unique.into(), ..join("one") };
+/// A client that is the instance `one`.
+fn one(unique: &str) -> Join {
+    Join { instance_id: Some("one".into()), unique: unique.into(), ..join("one") }
+}
+
+/// A group whose one member is that instance, in generation 1.
+fn of_one() -> Rig {
     let mut rig = Rig::new();
-    let ticket = rig.join(member("1"));
+    let ticket = rig.join(one("1"));
     rig.pass(0);
     let id = rig.joined(ticket).unwrap().member_id;
     rig.complete(&[id], 1);
-    rig.join(member("2"));
+    rig
+}
+
+#[test]
+fn a_static_member_that_came_back_is_known_by_its_new_id_after_a_restart() {
+    let mut rig = of_one();
+    rig.join(one("2"));
     rig.restart();
     assert_eq!(rig.beat_as("one-2", Some("one"), 1), Ok(()));
     let fenced = GroupError::Fenced { instance: "one".into(), member: "one-1".into(), current: "one-2".into() };
@@ -53,14 +63,9 @@ fn a_static_member_that_came_back_is_known_by_its_new_id_after_a_restart() {
 
 #[test]
 fn one_that_came_back_during_a_rebalance_is_known_by_its_new_id_after_a_restart() {
-    let member = |unique: &str| Join { instance_id: Some("one".into()), unique: unique.into(), ..join("one") };
-    let mut rig = Rig::new();
-    let ticket = rig.join(member("1"));
-    rig.pass(0);
-    let id = rig.joined(ticket).unwrap().member_id;
-    rig.complete(&[id], 1);
+    let mut rig = of_one();
     rig.join(join("newcomer"));
-    rig.join(Join { protocols: protocols(&[("range", "changed")]), ..member("2") });
+    rig.join(Join { protocols: protocols(&[("range", "changed")]), ..one("2") });
     rig.restart();
     assert_eq!(rig.group.describe().members[0].metadata.as_ref(), b"one", "what the generation was made of");
     assert_eq!(rig.beat_as("one-2", Some("one"), 1), Ok(()));

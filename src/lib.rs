@@ -6,11 +6,11 @@
 //! cli        commands of the operator
 //! server     sockets: Kafka over TCP
 //! api        one file per Kafka API key; api/mod.rs is the table (key, versions, handler)
-//! wire       frames, the length guard, names, error codes, the Fetch response writer
-//! broker     the running machine: the core and its lock, flusher, handles, waiters, upkeep
-//! view       readings of a feed: raw feed space, commits, ranges, streams, the history topics
+//! wire       frames, the length guard, error codes, the Fetch response writer
+//! broker     the running machine: the core and its lock, flusher, handles, consumer groups, waiters, upkeep
+//! view       readings of a feed and their names: raw feed space, commits, ranges, streams, the history topics
 //! store      journal, segments, tail files, manifest, recovery
-//! model      pure: ids, Entry, State::apply, feeds, streams, seals, producers
+//! model      pure: ids, Entry, State::apply, feeds, streams, seals, producers, subscriptions, group/
 //! batch      Kafka record batch v2: header, records, bounded codecs
 //! disk       trait Disk; os, mapping (the only unsafe code), clock; faulty (for tests)
 //! metrics, config   leaves
@@ -27,6 +27,9 @@
 //! segments, one fdatasync (`streamstack.durability=fsync`; with `os` there is no sync, and a large batch goes to its
 //! segment only, which the journal's entry then names). Then it is published (ends that readers see), the gates
 //! below its lsn open, and sleeping fetches wake. No reader takes the core's lock.
+//!
+//! A consumer group is a machine of its own in [`model::group`], behind a lock of its own in `broker::groups`. Positions and
+//! what lasts of its membership are entries; an answer of the group is gated on them like any other.
 //!
 //! # What holds, and must go on holding
 //!
@@ -54,6 +57,10 @@
 //!   time range is closed by a journaled floor before it is first answered (see `view`). A wall clock that is set is
 //!   followed at half the speed of time: a machine whose clock was wrong at the start comes right without a restart, and no
 //!   jump makes deadlines come at once.
+//! - Groups go by time in which the process ran and was not held up by its disk: after a pause the heartbeats of members wait
+//!   in their sockets, and on a slow disk members wait for answers, and both would find their sessions over.
+//! - A reader tries an answer without waiting for the disk, and makes it again on a thread that may wait if it would have had
+//!   to (`disk::waiting`): a slow disk held up the async workers, and every read on a thread of its own costs a hop.
 //! - Requests that arrive together on a connection go to the disk in one write: the connection decides on all of them and
 //!   then starts the flush.
 //! - Fetch and ListOffsets answer NOT_LEADER_OR_FOLLOWER where Metadata says LEADER_NOT_AVAILABLE: the Java consumer stops

@@ -11,19 +11,10 @@ use streamstack::broker::{Broker, CreateFeed, FeedHandle};
 use streamstack::config::{ServerConfig, Sources};
 use streamstack::disk::{OsClock, OsDisk, SplitMix};
 use streamstack::model::{Append, Offset, PartitionId, Seal, SealReason, SealWish};
+use streamstack::view::name::{self, TopicName};
 use streamstack::view::{Budget, Isolation, Reading, ViewError, ViewReadError};
-use streamstack::wire::name::{self, TopicName};
 
-const LIMITS: Limits = Limits {
-    max_message_bytes: 1 << 20,
-    max_decompressed_bytes: 1 << 20,
-    compacted: false,
-    timestamp_type: batch::TimestampType::Create,
-    before_max_ms: i64::MAX,
-    after_max_ms: i64::MAX,
-    now_ms: 0,
-    zstd_allowed: true,
-};
+const LIMITS: Limits = Limits::of_size(1 << 20);
 const ROUNDS: usize = 400;
 const PADDING: usize = 6_000;
 

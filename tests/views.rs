@@ -10,8 +10,8 @@ use streamstack::broker::{Broker, CreateFeed};
 use streamstack::config::{ServerConfig, Sources};
 use streamstack::disk::{FaultyDisk, ManualClock, SplitMix};
 use streamstack::model::{Append, PartitionId, Seal, SealReason, SealWish};
+use streamstack::view::name::{self, TopicName};
 use streamstack::view::{Budget, Isolation, View, ViewReadError};
-use streamstack::wire::name::{self, TopicName};
 
 const PARTITIONS: u32 = 3;
 const START_MS: i64 = 1_767_225_600_000;
@@ -252,16 +252,7 @@ impl Walk {
 const ANY: Budget = Budget { max_bytes: 1 << 20, at_least_one: true };
 
 fn limits() -> Limits {
-    Limits {
-        max_message_bytes: 1 << 20,
-        max_decompressed_bytes: 1 << 20,
-        compacted: false,
-        timestamp_type: batch::TimestampType::Create,
-        before_max_ms: i64::MAX,
-        after_max_ms: i64::MAX,
-        now_ms: START_MS,
-        zstd_allowed: true,
-    }
+    Limits::of_size(1 << 20)
 }
 
 fn decode(parts: &[Bytes]) -> Vec<(i64, String)> {

@@ -1,4 +1,4 @@
-//! What clients send and get, as bytes and as names: frames, headers, the length guard, topic names, error codes.
+//! What clients send and get, as bytes: frames, headers, the length guard, error codes.
 //!
 //! Nothing here does I/O. `frame` cuts requests off a connection's bytes, `header` reads who asks for what, `guard` checks
 //! every length against the bytes that are there (by the tables in `schema`) before a decoder runs that trusts them.
@@ -15,5 +15,3 @@ mod reader;
 pub mod response;
 pub mod schema;
 mod writer;
-
-pub use crate::view::name;

@@ -2,7 +2,7 @@
 
 use streamstack::config::properties;
 use streamstack::config::{ServerConfig, Sources};
-use streamstack::wire::name;
+use streamstack::view::name;
 
 use super::fuzz;
 use super::mutate::mutate;

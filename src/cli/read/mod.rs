@@ -13,7 +13,7 @@ use super::client::{Client, Fetched, Isolation, Position, Record};
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::Progress;
-use crate::wire::name::{TopicName, parse_topic};
+use crate::view::name::{TopicName, parse_topic};
 use cursor::{Cursor, Span};
 use position::Place;
 use render::{Form, Renderer};

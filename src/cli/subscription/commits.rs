@@ -4,8 +4,8 @@ use crate::cli::client::{Client, Isolation, OffsetOf};
 use crate::cli::failure::Failure;
 use crate::cli::history::{self, History};
 use crate::cli::manifest::{Manifest, ManifestPart};
+use crate::view::name::{TopicName, parse_topic};
 use crate::view::{Selector, ViewName};
-use crate::wire::name::{TopicName, parse_topic};
 
 const SHOWN: Isolation = Isolation::ReadUncommitted;
 

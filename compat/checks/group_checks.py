@@ -19,6 +19,15 @@ def four_partitions(c, name, each=2):
     return topic
 
 
+def one_reader(g):
+    """A member that has read all of four_partitions and said so."""
+    member = g.join()
+    g.shares(4)
+    g.reads(8)
+    g.commit_all()
+    return member
+
+
 def more(c, topic, word, each=2, partitions=4):
     for p in range(partitions):
         c.produce(topic, p, [f"{word} {p} {n}" for n in range(each)])
@@ -161,10 +170,7 @@ def declare_operators(suite):
     def delete(c):
         topic = four_partitions(c, "group-deleted")
         with group(c, "deleted", [topic]) as g:
-            member = g.join()
-            g.shares(4)
-            g.reads(8)
-            g.commit_all()
+            member = one_reader(g)
             answer = {"with a member": outcome(lambda: c.ask("delete_group", group=g.name))}
             g.leave(member)
             answer["empty"] = when_settled(c, lambda: c.ask("delete_group", group=g.name))
@@ -176,10 +182,7 @@ def declare_operators(suite):
     def refused(c):
         topic = four_partitions(c, "group-refused")
         with group(c, "refused", [topic]) as g:
-            g.join()
-            g.shares(4)
-            g.reads(8)
-            g.commit_all()
+            one_reader(g)
             return {
                 "move with a member": outcome(lambda: c.ask("move", group=g.name, positions=[[topic, 0, 0, ""]])),
                 "forget what is subscribed": outcome(lambda: c.ask("forget", group=g.name, of=[[topic, 0]])),
@@ -194,10 +197,7 @@ def declare_exporter(suite):
         """Only sarama's program has it, of which kafka_exporter is made."""
         topic = four_partitions(c, "group-exported")
         with group(c, "exported", [topic]) as g:
-            g.join()
-            g.shares(4)
-            g.reads(8)
-            g.commit_all()
+            one_reader(g)
             more(c, topic, "later", each=1)
             g.reads(12)
             return c.ask("exporter", topic=topic, group=g.name)

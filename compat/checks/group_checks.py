@@ -73,7 +73,7 @@ def declare_members(suite, protocol):
             next_program = g.program()
             # The new protocol holds an instance's place only for one that said that it will come back.
             (g.kill if protocol == "classic" else g.leave)(second)
-            again = g.join(next_program, instance="two")
+            again = g.replace(next_program, "two")
             g.shares(4)
             return {"two": shares, "the same": again.partitions == had, "the other was left alone": first.taken == calm}
 

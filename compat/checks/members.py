@@ -10,6 +10,7 @@ SESSION_MS = 6000
 LONG_SESSION_MS = 60_000
 GROUP_WAIT_S = 60
 START_WAIT_S = 90
+TRIES = 5
 
 
 class Member:
@@ -74,6 +75,23 @@ class Group:
         member = Member(program or self.program(), f"m{next(self.numbers)}", {**self.how, **how})
         self.members.append(member)
         return member
+
+    def replace(self, program, instance):
+        """A member in the place of an instance that left. The word of its leaving may still be on its way: the place is not
+        free before the broker has it, and is asked for again."""
+        for _ in range(TRIES):
+            member = self.join(program, instance=instance)
+            try:
+                if self.c.wait_for(lambda: member.look().partitions, GROUP_WAIT_S):
+                    return member
+                raise TimeoutError(f"{member.name}: no partition for instance {instance}")
+            except RuntimeError as refused:
+                if "unreleased" not in str(refused).lower():
+                    raise
+                self.members.remove(member)
+                member.kill()
+                program = self.program()
+        raise TimeoutError(f"{self.name}: instance {instance} is not released")
 
     def look(self):
         for member in self.members:

@@ -18,7 +18,7 @@ use crate::broker::{Broker, Start};
 use crate::ledger::{Ledger, TOPIC};
 use crate::tools::{self, Strace};
 
-const QUICK: Duration = Duration::from_millis(900);
+const QUICK: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(60);
 const AT_ONCE: &[&str] = &["group.initial.rebalance.delay.ms=0", "group.min.session.timeout.ms=1000"];
 

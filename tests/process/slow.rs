@@ -11,8 +11,11 @@ use super::broker::{Broker, Start};
 use super::ledger::{Ended, Ledger, TOPIC};
 use super::tools::{self, Strace};
 
-/// What everything that does not wait for the disk stays under.
-const QUICK: Duration = Duration::from_secs(1);
+/// How long each faulty call takes.
+const STALL: Duration = Duration::from_secs(3);
+
+/// What everything that does not wait for such a call stays under, on a busy machine too.
+const QUICK: Duration = Duration::from_secs(2);
 const OLD: &str = "old";
 const NUM_OLD: i32 = 16;
 
@@ -47,22 +50,22 @@ fn while_writes_stall_in_os_mode_others_are_answered_at_once() {
     ledger.write(&broker.address, 20);
     let on = AtomicBool::new(true);
     let slowest = thread::scope(|scope| {
-        let strace = Strace::attach(broker.pid(), &["pwritev:delay_enter=400000"]);
+        let strace = Strace::attach(broker.pid(), &[&tools::delay("pwritev", STALL)]);
         let writing = scope.spawn(|| ledger.write_while(&broker.address, &on));
-        let slowest = slowest_answer(&broker, Duration::from_secs(5));
+        let slowest = slowest_answer(&broker, STALL * 2);
         on.store(false, Ordering::Release);
         drop(strace);
         assert!(matches!(writing.join().unwrap(), Ended::Told));
         slowest
     });
     println!("slowest acknowledgement {:?}, slowest other answer {slowest:?}", ledger.slowest);
-    assert!(ledger.slowest >= Duration::from_millis(400), "writes did not stall: {:?}", ledger.slowest);
+    assert!(ledger.slowest >= STALL, "writes did not stall: {:?}", ledger.slowest);
     assert!(slowest < QUICK, "{slowest:?}");
     ledger.heals(&broker.address);
 }
 
 #[test]
-fn while_reads_take_a_second_others_are_answered_at_once() {
+fn while_reads_take_seconds_others_are_answered_at_once() {
     if !tools::strace() {
         return;
     }
@@ -76,26 +79,27 @@ fn while_reads_take_a_second_others_are_answered_at_once() {
     let mut broker = broker;
     tools::signal(broker.pid(), rustix::process::Signal::TERM);
     assert!(broker.wait().success());
-    let broker = Start::at(folder.path()).serving();
+    // The allocator gives memory back with the call that reads a mapped file in, and is not to be meant here.
+    let broker = Start::at(folder.path()).env("MIMALLOC_PURGE_DELAY", "-1").serving();
     ledger.write(&broker.address, 30);
     // The first read since the start is a cold one of its own.
     slowest_answer(&broker, Duration::from_millis(1));
     let on = AtomicBool::new(true);
     let address = &broker.address;
     let (slowest, slowest_read) = thread::scope(|scope| {
-        let strace = Strace::attach(broker.pid(), &["pread64:delay_enter=1000000", "madvise:delay_enter=1000000"]);
+        let strace = Strace::attach(broker.pid(), &[&tools::delay("pread64", STALL), &tools::delay("madvise", STALL)]);
         // Many more than there are workers, each for a partition that nobody has read since the start.
         let reading: Vec<_> =
             (0..NUM_OLD).map(|partition| scope.spawn(move || cold_read(address, partition))).collect();
         let writing = scope.spawn(|| ledger.write_while(address, &on));
-        let slowest = slowest_answer(&broker, Duration::from_secs(4));
+        let slowest = slowest_answer(&broker, STALL * 2);
         on.store(false, Ordering::Release);
         drop(strace);
         assert!(matches!(writing.join().unwrap(), Ended::Told));
         (slowest, reading.into_iter().map(|reading| reading.join().unwrap()).max().unwrap())
     });
     println!("slowest cold read {slowest_read:?}, slowest other answer {slowest:?}");
-    assert!(slowest_read >= QUICK, "reads were not slow: {slowest_read:?}");
+    assert!(slowest_read >= STALL, "reads were not slow: {slowest_read:?}");
     assert!(slowest < QUICK, "{slowest:?}");
     ledger.heals(&broker.address);
 }

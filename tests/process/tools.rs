@@ -40,6 +40,11 @@ pub fn faketime() -> Option<&'static str> {
     have("libfaketime", found.is_some()).then_some(found).flatten()
 }
 
+/// The injection that makes each of these calls take so much longer.
+pub fn delay(call: &str, by: Duration) -> String {
+    format!("{call}:delay_enter={}", by.as_micros())
+}
+
 /// strace at work on a running process; it lets go when dropped.
 pub struct Strace {
     child: Child,

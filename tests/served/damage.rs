@@ -12,7 +12,7 @@ use super::peer::Peer;
 use super::requests::*;
 
 const CORRUPT_MESSAGE: i16 = 2;
-const QUICK: Duration = Duration::from_secs(1);
+const QUICK: Duration = Duration::from_secs(10);
 
 /// Turns a bit of a stored text.
 fn damage(served: &Served, path: &str, text: &str) {

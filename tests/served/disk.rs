@@ -13,7 +13,7 @@ use super::requests::*;
 
 const KAFKA_STORAGE_ERROR: i16 = 56;
 /// What everything that does not wait for the disk stays under, on a busy machine too.
-const QUICK: Duration = Duration::from_secs(1);
+const QUICK: Duration = Duration::from_secs(10);
 
 fn fail(op: Op, errno: i32, for_ever: bool) -> Failure {
     Failure { op, nth: 1, errno, for_ever }

@@ -10,6 +10,7 @@ mod groups;
 mod operator;
 mod positions;
 mod security;
+mod transactions;
 
 pub use admin::{
     ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_RECORDS, DELETE_TOPICS, DESCRIBE_CONFIGS,
@@ -25,6 +26,10 @@ pub use operator::{
 };
 pub use positions::{OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH};
 pub use security::{CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS, DESCRIBE_CLIENT_QUOTAS, DESCRIBE_USER_SCRAM_CREDENTIALS};
+pub use transactions::{
+    ADD_OFFSETS_TO_TXN, ADD_PARTITIONS_TO_TXN, DESCRIBE_TRANSACTIONS, END_TXN, LIST_TRANSACTIONS, TXN_OFFSET_COMMIT,
+    WRITE_TXN_MARKERS,
+};
 
 /// A request's body.
 #[derive(Debug)]

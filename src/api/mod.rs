@@ -7,6 +7,7 @@ mod about;
 mod alter_configs;
 mod alter_partition_reassignments;
 mod api_versions;
+mod asked_positions;
 mod consumer_group_describe;
 mod consumer_group_heartbeat;
 mod create_acls;

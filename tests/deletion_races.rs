@@ -28,7 +28,7 @@ async fn append(broker: &Broker, feed: &FeedHandle, next: &mut i64, count: i64) 
     *next += count;
     let batch = batch::check_produced(builder.build(), &LIMITS).unwrap();
     let (partition, settings, now) = (PartitionId(0), &feed.config().model, broker.now());
-    let appended = broker.append(Append { feed: feed.id, partition, batch, settings, now });
+    let appended = broker.append(Append { feed: feed.id, partition, batch, settings, transaction: None, now });
     broker.durable(appended.durable_at).await.unwrap();
 }
 

@@ -24,7 +24,7 @@ async fn append(broker: &Broker) -> Result<Offset, BrokerError> {
     let batch = batch::check_produced(BatchBuilder::new(0).record(record).build(), &limits).unwrap();
     let feed = broker.catalog().by_name("orders").unwrap();
     let (partition, settings, now) = (PartitionId(0), &feed.config().model, broker.now());
-    let appended = broker.append(Append { feed: feed.id, partition, batch, settings, now });
+    let appended = broker.append(Append { feed: feed.id, partition, batch, settings, transaction: None, now });
     broker.durable(appended.durable_at).await?;
     Ok(appended.value.unwrap().base_offset)
 }

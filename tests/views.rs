@@ -104,6 +104,7 @@ impl Walk {
             partition: PartitionId(partition as u32),
             batch,
             settings: &config.model,
+            transaction: None,
             now: self.broker().now(),
         });
         let base = appended.value.unwrap().base_offset.0;

@@ -70,7 +70,8 @@ impl Machine {
 
     fn append(&mut self, bytes: &Bytes) -> Vec<Entry> {
         let batch = check_produced(bytes.clone(), &LIMITS).unwrap();
-        let append = Append { feed: FEED, partition: PartitionId(0), batch, settings: &SETTINGS, now: NOW };
+        let append =
+            Append { feed: FEED, partition: PartitionId(0), batch, settings: &SETTINGS, transaction: None, now: NOW };
         let decided = self.state.decide_append(append).unwrap();
         self.apply(decided.entries)
     }

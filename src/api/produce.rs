@@ -168,7 +168,14 @@ impl Produce<'_> {
             TimestampType::Create => -1,
         };
         let now = self.broker.now();
-        let gated = self.broker.append(Append { feed: feed.id, partition, batch, settings: &config.model, now });
+        let gated = self.broker.append(Append {
+            feed: feed.id,
+            partition,
+            batch,
+            settings: &config.model,
+            transaction: None,
+            now,
+        });
         let outcome = gated.value.map(|appended| {
             metrics::all().batches_appended.increment();
             metrics::all().records_appended.add(u64::from(count.unsigned_abs()));

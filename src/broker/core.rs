@@ -176,6 +176,17 @@ fn size_of_entry(entry: &Entry) -> usize {
             let one = |(id, row): &(String, Option<Bytes>)| HEAD + id.len() + row.as_ref().map_or(0, Bytes::len);
             HEAD + kept.head.len() + kept.members.iter().map(one).sum::<usize>()
         }
+        Entry::PositionsStaged(staged) => {
+            let one = |moved: &MovedPosition| HEAD + moved.topic.len() + moved.metadata.len();
+            HEAD + staged.moved.group.len() + staged.moved.positions.iter().map(one).sum::<usize>()
+        }
+        Entry::Enlisted(enlisted) => {
+            let places = 8 * (enlisted.partitions.len() + enlisted.seals.len());
+            HEAD + places + enlisted.groups.iter().map(|group| HEAD + group.len()).sum::<usize>()
+        }
+        Entry::StreamNamed(named) => HEAD + named.metadata.as_ref().map_or(0, String::len),
+        // Its markers and manifests are made with it.
+        Entry::TransactionEnded(ended) => HEAD * (1 + ended.seals.len() + ended.rolls.len()),
         _ => HEAD,
     }
 }

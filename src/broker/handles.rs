@@ -47,6 +47,7 @@ pub struct FeedConfig {
 pub struct PartitionHandle {
     log_start: AtomicI64,
     high_watermark: AtomicI64,
+    last_stable: AtomicI64,
     feed_start: AtomicI64,
     feed_end: AtomicI64,
     first_run: AtomicU64,
@@ -157,6 +158,18 @@ impl FeedHandle {
         self.streams.fetch_max(stream.0 + 1, Ordering::Release);
     }
 
+    /// A transaction opened the stream.
+    pub(super) fn publish_open(&self, stream: StreamId, owner: &str) {
+        self.open_streams().entry(stream).or_default().owner = Some(owner.to_owned());
+        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
+    }
+
+    /// The stream became no commit.
+    pub(super) fn publish_aborted(&self, stream: StreamId) {
+        self.streams.fetch_max(stream.0 + 1, Ordering::Release);
+        self.open_streams().remove(&stream);
+    }
+
     pub(super) fn publish_commit(&self, commit: CommitNumber, stream: StreamId, sealed: Timestamp) {
         self.sealed_at.store(sealed.0, Ordering::Release);
         self.commits.store(commit.0 + 1, Ordering::Release);
@@ -203,6 +216,7 @@ impl PartitionHandle {
         PartitionHandle {
             log_start: AtomicI64::new(ends.log_start.0),
             high_watermark: AtomicI64::new(ends.high_watermark.0),
+            last_stable: AtomicI64::new(ends.last_stable.0),
             feed_start: AtomicI64::new(ends.feed_start.0),
             first_run: AtomicU64::new(ends.first_run),
             feed_end: AtomicI64::new(ends.feed_end.0),
@@ -214,6 +228,7 @@ impl PartitionHandle {
     pub fn published(&self) -> PartitionEnds {
         PartitionEnds {
             log_start: Offset(self.log_start.load(Ordering::Acquire)),
+            last_stable: Offset(self.last_stable.load(Ordering::Acquire)),
             high_watermark: Offset(self.high_watermark.load(Ordering::Acquire)),
             feed_start: FeedOffset(self.feed_start.load(Ordering::Acquire)),
             feed_end: FeedOffset(self.feed_end.load(Ordering::Acquire)),
@@ -227,8 +242,10 @@ impl PartitionHandle {
         self.first_run.store(start.run, Ordering::Release);
     }
 
-    pub(super) fn publish_end(&self, end: Offset) {
+    /// The end first: what is stable never lies behind it.
+    pub(super) fn publish_end(&self, end: Offset, last_stable: Offset) {
         self.high_watermark.store(end.0, Ordering::Release);
+        self.last_stable.store(last_stable.0, Ordering::Release);
     }
 
     pub(super) fn publish_feed_end(&self, end: FeedOffset) {
@@ -274,7 +291,7 @@ impl Published for FeedHandle {
     }
 
     fn open_stream_labelled(&self, label: &str) -> Option<StreamId> {
-        self.open_streams().iter().rev().find(|(_, s)| s.label.as_deref() == Some(label)).map(|(id, _)| *id)
+        self.open_streams().iter().rev().find(|(_, s)| s.label() == Some(label)).map(|(id, _)| *id)
     }
 
     fn files(&self) -> &Arc<FeedFiles> {

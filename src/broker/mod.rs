@@ -45,7 +45,8 @@ use crate::config::{self, ServerConfig, Settings};
 use crate::disk::{Clock, Disk, limits};
 use crate::metrics;
 use crate::model::{
-    Append, AppendError, AppendOutcome, Decision, Feed, Lsn, OpenStream, Seal, SealError, SealOutcome, State, Timestamp,
+    Append, AppendError, AppendOutcome, Decision, Feed, FeedId, Lsn, OpenStream, Seal, SealError, SealOutcome, State,
+    Timestamp,
 };
 use crate::store::{self, Store, StoreError, StoreOptions};
 use crate::view::{OpenStreamReading, PartitionEnds};
@@ -353,7 +354,15 @@ impl Broker {
     fn seal_what_is_due(&self) {
         let now = self.now();
         self.decide(|state| state.decide_due(now));
+        self.decide(|state| state.decide_timeouts(now, &|feed| self.rolling(feed)));
         self.kick();
+    }
+
+    /// When a feed's segments end: `segment.bytes` and `segment.ms`.
+    fn rolling(&self, feed: FeedId) -> (u64, i64) {
+        // One that is not published ends no segment for a marker.
+        let limits = |handle: Arc<FeedHandle>| (handle.config().model.segment_bytes, handle.config().model.segment_ms);
+        self.catalog.by_id(feed).map_or((u64::MAX, i64::MAX), limits)
     }
 
     fn watch_free_space(&self) {
@@ -471,6 +480,7 @@ fn ends_of(feed: &Feed) -> FeedEnds {
     let partitions = feed.partitions().iter().map(|p| PartitionEnds {
         log_start: p.log_start(),
         high_watermark: p.log_end(),
+        last_stable: p.last_stable(),
         feed_start: p.feed_start(),
         feed_end: p.feed_end(),
         first_run: p.first_run(),
@@ -488,8 +498,9 @@ fn ends_of(feed: &Feed) -> FeedEnds {
 
 fn open_reading(stream: &OpenStream) -> OpenStreamReading {
     let mut reading = OpenStreamReading::default();
+    reading.owner = stream.owner().map(str::to_owned);
     for (partition, part) in stream.parts() {
-        part.extents.iter().for_each(|extent| reading.add(partition, *extent, stream.label()));
+        part.extents.iter().for_each(|extent| reading.add(partition, *extent, stream.record_label()));
     }
     reading
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle};
 use super::settings::LiveSettings;
 use crate::metrics;
-use crate::model::{Appended, Entry, Extent, FeedCreated, FeedId, TailWrite, Timestamp};
+use crate::model::{Appended, Entry, Extent, FeedCreated, FeedId, TailWrite, Timestamp, Told};
 use crate::store::Store;
 use crate::view::{PartitionEnds, Published};
 
@@ -97,7 +97,13 @@ impl Publisher {
             | Entry::PositionsMoved(_)
             | Entry::PositionsForgotten { .. }
             | Entry::GroupKept(_)
-            | Entry::GroupDeleted { .. } => {}
+            | Entry::GroupDeleted { .. }
+            | Entry::ProducerBound(_)
+            | Entry::Enlisted(_)
+            | Entry::PositionsStaged(_)
+            | Entry::StreamNamed(_)
+            | Entry::TransactionEnded(_)
+            | Entry::TransactionalIdsForgotten { .. } => {}
         }
     }
 
@@ -123,9 +129,9 @@ impl Publisher {
 
     fn publish_write(&self, write: &TailWrite) {
         match write {
-            TailWrite::Batch { feed, partition, end_offset, .. } => self.with(*feed, |handle| {
+            TailWrite::Batch { feed, partition, end_offset, last_stable, .. } => self.with(*feed, |handle| {
                 if let Some(p) = handle.partition(*partition) {
-                    p.publish_end(*end_offset);
+                    p.publish_end(*end_offset, *last_stable);
                 }
             }),
             TailWrite::Runs { feed, partition, runs, .. } => self.with(*feed, |handle| {
@@ -137,10 +143,20 @@ impl Publisher {
                 metrics::all().streams_sealed.increment();
                 self.with(*feed, |handle| handle.publish_commit(row.commit, row.stream, row.sealed));
             }
-            TailWrite::StreamEvent { feed, event, .. } => self.with(*feed, |handle| handle.publish_event(*event)),
+            TailWrite::StreamEvent { feed, event, stream, told, .. } => self.with(*feed, |handle| {
+                handle.publish_event(*event);
+                match told {
+                    Told::Opened { owner: Some(owner) } => handle.publish_open(*stream, owner),
+                    Told::Aborted => handle.publish_aborted(*stream),
+                    // Found by its first record, and until its commit is there.
+                    Told::Opened { owner: None } | Told::Sealed => {}
+                }
+            }),
             TailWrite::Trimmed { feed, start, partitions } => {
                 self.with(*feed, |handle| handle.publish_start(*start, partitions.iter().map(|log| log.start)));
             }
+            // Looked up below the stable end, which comes with the marker.
+            TailWrite::Aborted { .. } => {}
             TailWrite::FeedCreated { .. } | TailWrite::FeedDeleted { .. } | TailWrite::PartitionsAdded { .. } => {}
         }
     }

@@ -3,9 +3,10 @@
 use super::decision::Decision;
 use super::entry::{Appended, Entry, SealReason, Sealed, StreamSealed};
 use super::feed::{Feed, Partition, Segment};
-use super::ids::{FeedId, Offset, PartitionId, Timestamp};
+use super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 use super::producers::{Sequence, SequenceError, Sequenced};
 use super::state::State;
+use super::transaction::{Enlist, EnlistError, Identity, InTransaction};
 use crate::batch::Batch;
 
 /// The settings of a feed that decide how batches lie in its files and when its stream is sealed.
@@ -32,6 +33,8 @@ pub struct Append<'a> {
     pub partition: PartitionId,
     pub batch: Batch,
     pub settings: &'a FeedSettings,
+    /// What the request says of the batch's transaction, if the batch is part of one.
+    pub transaction: Option<InTransaction<'a>>,
     pub now: Timestamp,
 }
 
@@ -52,8 +55,12 @@ pub enum AppendError {
     UnknownFeed { feed: FeedId },
     #[error("the feed has {partitions} partitions, and the batch is for partition {partition}")]
     UnknownPartition { partition: PartitionId, partitions: u32 },
-    #[error("the batch is part of a transaction, and transactions are not served yet")]
-    Transactional,
+    #[error("the batch is part of a transaction, and the request names no transactional id")]
+    NoTransactionalId,
+    #[error("the batch of producer {producer} is not part of its transaction, which touches this partition")]
+    OutsideTransaction { producer: ProducerId },
+    #[error(transparent)]
+    Transaction(#[from] EnlistError),
     #[error(transparent)]
     Sequence(#[from] SequenceError),
 }
@@ -62,23 +69,44 @@ impl State {
     /// Decides where a batch goes. What ends with it is sealed by the same decision.
     pub fn decide_append(&self, append: Append<'_>) -> Result<Decision<AppendOutcome>, AppendError> {
         let (feed, partition) = self.place_for(&append)?;
+        let joining = self.joining(feed, &append)?;
         let outcome = |base_offset, duplicate| AppendOutcome { base_offset, log_start: partition.log_start, duplicate };
-        let expired = append.expired();
         let sequenced = Sequenced::of(&append.batch.header);
         if let Some(batch) = &sequenced {
-            match partition.producers.check(batch, expired)? {
+            let own_epoch = append.transaction.is_some_and(|transaction| transaction.enlists);
+            let sequence = match joining {
+                Some(_) => partition.producers.check_in_transaction(batch, own_epoch)?,
+                None => partition.producers.check(batch, append.expired())?,
+            };
+            match sequence {
                 Sequence::Repeated { base } => return Ok(Decision::nothing(outcome(Offset(base), true))),
                 Sequence::Next => {}
             }
         }
+        let expired = append.expired();
+        let forgets = |batch: Sequenced| {
+            let is_kept = joining.is_some() && partition.producers.get(batch.producer).is_some();
+            !is_kept && partition.producers.has_expired(batch.producer, expired)
+        };
         let mut entries = Vec::with_capacity(1);
-        if sequenced.is_some_and(|batch| partition.producers.has_expired(batch.producer, expired)) {
+        if sequenced.is_some_and(forgets) {
             let partition = Some(append.partition);
             entries.push(Entry::ProducersForgotten { feed: append.feed, partition, before: expired });
         }
-        let sealed = self.sealed_with(feed, &append);
         let base_offset = partition.log_end;
-        entries.push(Entry::Appended(appended(feed, partition, append)));
+        let sealed = match joining {
+            Some(Joining { stream, enlisted }) => {
+                entries.extend(enlisted);
+                entries.push(Entry::Appended(appended(partition, append, stream, None)));
+                None
+            }
+            None => {
+                let sealed = self.sealed_with(feed, &append);
+                let opened = feed.open_stream().map(|stream| stream.opened);
+                entries.push(Entry::Appended(appended(partition, append, feed.current_stream(), opened)));
+                sealed
+            }
+        };
         entries.extend(sealed.map(Entry::Sealed));
         Ok(Decision { entries, outcome: outcome(base_offset, false) })
     }
@@ -89,10 +117,34 @@ impl State {
             partition: append.partition,
             partitions: feed.partitions.len() as u32,
         })?;
-        match append.batch.header.attributes.is_transactional() {
-            true => Err(AppendError::Transactional),
-            false => Ok((feed, partition)),
+        Ok((feed, partition))
+    }
+
+    /// The transaction that the batch is part of; none if it is part of none, as it then has to be.
+    fn joining(&self, feed: &Feed, append: &Append<'_>) -> Result<Option<Joining>, AppendError> {
+        let header = &append.batch.header;
+        let (producer, place) = (ProducerId(header.producer_id), (append.feed, append.partition));
+        if !header.attributes.is_transactional() {
+            let known = self.transactions.of_producer(producer).and_then(|(_, known)| known.open());
+            return match known.is_some_and(|open| open.has_partition(place.0, place.1)) {
+                true => Err(AppendError::OutsideTransaction { producer }),
+                false => Ok(None),
+            };
         }
+        let InTransaction { id, enlists } = append.transaction.ok_or(AppendError::NoTransactionalId)?;
+        let identity = Identity { producer, epoch: header.producer_epoch };
+        let known = self.admit(id, identity)?;
+        let stream = known.open().and_then(|open| open.stream_on(feed.id)).unwrap_or(feed.next_stream);
+        if known.open().is_some_and(|open| open.has_partition(place.0, place.1)) {
+            return Ok(Some(Joining { stream, enlisted: Vec::new() }));
+        }
+        let id = id.to_owned();
+        if !enlists {
+            return Err(EnlistError::PartitionNotEnlisted { id, feed: place.0, partition: place.1 }.into());
+        }
+        let (partitions, now) = (vec![place], append.now);
+        let wish = Enlist { id, identity, partitions, seals: Vec::new(), groups: Vec::new(), now };
+        Ok(Some(Joining { stream, enlisted: self.decide_enlist(wish)?.entries }))
     }
 
     /// The seal that comes with the batch, if it ends its stream.
@@ -112,6 +164,14 @@ impl State {
         };
         Some(Sealed { at: self.seal_time(feed, append.now), streams: vec![stream] })
     }
+}
+
+/// The transaction that a batch becomes part of.
+struct Joining {
+    /// The transaction's on the feed.
+    stream: StreamId,
+    /// What has to come first.
+    enlisted: Vec<Entry>,
 }
 
 impl Append<'_> {
@@ -135,16 +195,16 @@ fn reached(feed: &Feed, append: &Append<'_>) -> Option<SealReason> {
     (bytes >= append.settings.seal_bytes.unsigned_abs()).then_some(SealReason::Bytes)
 }
 
-fn appended(feed: &Feed, partition: &Partition, append: Append<'_>) -> Appended {
+fn appended(partition: &Partition, append: Append<'_>, stream: StreamId, opened: Option<Timestamp>) -> Appended {
     let now = append.now;
     // After a clock that went back, the stream is not kept open until the clock has caught up.
-    let opened = feed.open_stream().map_or(now, |stream| stream.opened.min(now));
+    let opened = opened.map_or(now, |opened| opened.min(now));
     Appended {
         feed: append.feed,
         partition: append.partition,
         base_offset: partition.log_end,
         at: now,
-        stream: feed.current_stream(),
+        stream,
         roll: rolls(&partition.segment, partition.log_end, &append),
         due: Timestamp(opened.0.saturating_add(append.settings.seal_ms)),
         timestamp_min: Timestamp(append.batch.facts.min_timestamp),

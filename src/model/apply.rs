@@ -4,6 +4,7 @@
 mod append;
 mod seal;
 mod subscription;
+mod transaction;
 mod trim;
 
 use super::entry::{Entry, FeedCreated, Sealed};
@@ -12,6 +13,7 @@ use super::ids::{FeedId, PartitionId, ProducerId, Timestamp};
 use super::producers::PRODUCERS_TOTAL_MAX;
 use super::state::{Overrides, State};
 use super::writes::TailWrite;
+use seal::InManifest;
 
 impl State {
     /// Applies an entry that was decided on this very state, and adds what it asks of the disk to `writes`.
@@ -35,6 +37,12 @@ impl State {
             Entry::PositionsForgotten { group, positions } => self.forget_positions(group, positions),
             Entry::GroupKept(kept) => self.keep_group(kept),
             Entry::GroupDeleted { group } => self.delete_group(group),
+            Entry::ProducerBound(bound) => self.bind_producer(bound),
+            Entry::Enlisted(enlisted) => self.enlist(enlisted, writes),
+            Entry::PositionsStaged(staged) => self.stage_positions(staged),
+            Entry::StreamNamed(named) => self.name_stream(named),
+            Entry::TransactionEnded(ended) => self.end_transaction(ended, writes),
+            Entry::TransactionalIdsForgotten { before } => self.forget_transactional_ids(*before),
         }
     }
 
@@ -55,6 +63,7 @@ impl State {
         let feed = self.feeds.remove(&id).unwrap_or_else(|| panic!("feed {id} is deleted and does not exist"));
         self.names.remove(&feed);
         self.forget_positions_on(feed.name());
+        self.forget_in_transactions(id, feed.name());
         if let Some(due) = feed.due() {
             self.due.remove(&(due, id));
         }
@@ -87,18 +96,22 @@ impl State {
     }
 
     fn forget_producers(&mut self, feed: FeedId, partition: Option<PartitionId>, before: Timestamp) {
-        let feed = self.feed_mut(feed);
+        let State { feeds, transactions, .. } = self;
+        let feed =
+            feeds.get_mut(&feed).unwrap_or_else(|| panic!("producers of feed {feed} are forgotten, which is gone"));
         let producers = match partition {
             Some(partition) => &mut feed.partition_mut(partition).producers,
             None => &mut feed.seal_producers,
         };
-        self.num_producers -= producers.forget(before);
+        // A transaction may be open for longer than silent producers are remembered.
+        let is_open = |id| transactions.of_producer(id).is_some_and(|(_, known)| known.open().is_some());
+        self.num_producers -= producers.forget(before, is_open);
     }
 
     fn seal(&mut self, sealed: &Sealed, writes: &mut Vec<TailWrite>) {
         for stream in &sealed.streams {
             let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
-            self.change_feed(stream.feed, |feed| feed.seal(sealed.at, stream, crowded, writes));
+            self.change_feed(stream.feed, |feed| feed.seal(sealed.at, stream, InManifest::default(), crowded, writes));
         }
     }
 

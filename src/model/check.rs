@@ -26,6 +26,26 @@ impl State {
         let producers: u64 = self.feeds.values().map(Feed::num_producers).sum();
         assert_eq!(self.num_producers, producers, "producers");
         self.check_subscriptions();
+        self.transactions.check();
+        self.check_open_transactions();
+    }
+
+    /// Each stream of a transaction belongs to one that is open, and the other way round.
+    fn check_open_transactions(&self) {
+        let mut streams = BTreeSet::new();
+        for (id, known) in self.transactions.iter() {
+            let identity = known.identity();
+            assert!(identity.producer < self.next_producer && identity.epoch >= 0, "{id:?}: {identity:?}");
+            let Some(open) = known.open() else { continue };
+            streams.extend(open.streams().map(|(feed, stream)| (feed, stream, id)));
+            for (feed, partition) in open.partitions() {
+                assert!(open.stream_on(feed).is_some(), "{id:?} has no stream on feed {feed}");
+                assert!(self.feed(feed).and_then(|feed| feed.partition(partition)).is_some(), "{id:?} on feed {feed}");
+            }
+        }
+        let of_feeds = self.feeds.values().flat_map(|feed| feed.open.values().map(|stream| (feed.id, stream)));
+        let found = of_feeds.filter_map(|(feed, stream)| Some((feed, stream.id, stream.owner()?)));
+        assert_eq!(found.collect::<BTreeSet<_>>(), streams, "streams of transactions");
     }
 
     fn check_subscriptions(&self) {
@@ -42,10 +62,11 @@ impl State {
 impl Feed {
     fn check(&self) {
         let id = self.id;
-        let (streams, commits) = (self.next_stream.0, self.next_commit.0);
-        assert_eq!(commits + self.open.len() as i64, streams, "every stream of feed {id} is open or a commit");
-        assert_eq!(self.streams.next, streams + commits, "feed {id} tells of each opening and each seal");
-        assert_eq!(self.open.is_empty(), self.implicit.is_none(), "feed {id} has only its implicit stream");
+        let (streams, commits, open) = (self.next_stream.0, self.next_commit.0, self.open.len() as i64);
+        assert!(commits + open <= streams, "every commit and open stream of feed {id} was opened");
+        assert_eq!(self.streams.next, 2 * streams - open, "feed {id} tells of each opening and each end");
+        let plain = self.open.values().filter(|stream| stream.transaction.is_none()).map(|stream| stream.id);
+        assert_eq!(plain.collect::<Vec<_>>(), Vec::from_iter(self.implicit), "the implicit stream of feed {id}");
         self.check_history();
         for stream in self.open.values() {
             stream.check(self);
@@ -53,7 +74,8 @@ impl Feed {
         for (index, partition) in self.partitions.iter().enumerate() {
             partition.check(self, PartitionId(index as u32));
         }
-        check_producers(&self.seal_producers, commits);
+        // Batches that name streams of transactions are remembered with the commit that came next.
+        check_producers(&self.seal_producers, commits + 1, false);
     }
 
     fn check_history(&self) {
@@ -107,19 +129,27 @@ impl Partition {
         assert!(segment.bytes > 0 || segment.base == *log_end, "an empty segment of {name:?} is where the log ends");
         assert!(feed_start.0 >= 0 && feed_start <= feed_end, "feed space of {name:?}: {feed_start} to {feed_end}");
         assert!(self.first_run <= self.num_runs, "runs of {name:?}: {} to {}", self.first_run, self.num_runs);
-        assert_eq!(feed_end.0 + feed.open_records(id), log_end.0, "every record of {name:?} is sealed or open");
+        let placed = feed_end.0 + feed.open_records(id) + self.transactions.as_ref().map_or(0, |t| t.unplaced);
+        assert_eq!(placed, log_end.0, "every record of {name:?} is sealed, open or aborted");
+        let begins = |stream: &OpenStream| Some((stream.extents(id).first()?.base, stream.id));
+        let open = feed.open.values().filter(|stream| stream.transaction.is_some()).filter_map(begins).collect();
+        assert_eq!(self.transactions.as_ref().map_or(&BTreeSet::new(), |t| &t.open), &open, "open in {name:?}");
+        assert!(self.last_stable() >= self.log_start && self.last_stable() <= self.log_end, "stable end of {name:?}");
         assert!(self.num_runs <= feed_end.0 as u64, "no run of {name:?} is empty");
-        check_producers(&self.producers, log_end.0);
+        check_producers(&self.producers, log_end.0, true);
     }
 }
 
-fn check_producers(producers: &Producers, end: i64) {
+fn check_producers(producers: &Producers, end: i64, rise: bool) {
     assert!(producers.len() <= PRODUCERS_MAX);
     for (id, producer) in producers.iter() {
         let batches = &producer.batches;
-        assert!((1..=BATCHES_MAX).contains(&batches.len()), "batches of producer {id}: {batches:?}");
+        assert!(batches.len() <= BATCHES_MAX, "batches of producer {id}: {batches:?}");
         assert!(batches.iter().all(|batch| batch.first >= 0 && batch.last >= 0 && batch.base < end), "{batches:?}");
-        assert!(batches.is_sorted_by(|a, b| a.base < b.base), "batches of producer {id} rise: {batches:?}");
-        assert!(producer.last_at > Timestamp(i64::MIN) && producer.run > 0, "producer {id}");
+        assert!(
+            batches.is_sorted_by(|a, b| a.base < b.base || (!rise && a.base == b.base)),
+            "batches of producer {id} rise: {batches:?}"
+        );
+        assert!(producer.last_at > Timestamp(i64::MIN) && (producer.run > 0) != batches.is_empty(), "producer {id}");
     }
 }

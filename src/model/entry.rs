@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::feed::HistoryStart;
 use super::ids::{FeedId, FeedOffset, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 use super::subscription::GroupKind;
+use super::transaction::Identity;
 
 /// One journaled fact. Entries are applied in journal order, live and at recovery alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,18 @@ pub enum Entry {
     GroupKept(GroupKept),
     /// A consumer group is gone with its positions.
     GroupDeleted { group: String },
+    /// A transactional id has this producer from here on.
+    ProducerBound(ProducerBound),
+    /// An open transaction touches more than before; it begins with the first.
+    Enlisted(Enlisted),
+    /// An open transaction moves positions of a group if it commits.
+    PositionsStaged(PositionsStaged),
+    /// The stream that an open transaction has on a feed got a name, and is sealed even when it holds nothing.
+    StreamNamed(StreamNamed),
+    /// A transaction ended: on all partitions, on all feeds, and with all positions at once.
+    TransactionEnded(TransactionEnded),
+    /// The transactional ids that were last used before `before` and have nothing open are forgotten.
+    TransactionalIdsForgotten { before: Timestamp },
 }
 
 /// See [`Entry::FeedCreated`].
@@ -129,6 +142,81 @@ pub struct GroupKept {
     pub head: Bytes,
     /// The members that changed, or left (none).
     pub members: Vec<(String, Option<Bytes>)>,
+}
+
+/// See [`Entry::ProducerBound`]. Nothing is open then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProducerBound {
+    pub id: String,
+    pub identity: Identity,
+    /// What the producer went on from, if it did: when it names that again it gets the same answer.
+    pub previous: Option<Identity>,
+    pub timeout_ms: i32,
+    pub at: Timestamp,
+}
+
+/// See [`Entry::Enlisted`]. What is named here was not part of the transaction before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enlisted {
+    pub producer: ProducerId,
+    pub at: Timestamp,
+    pub partitions: Vec<(FeedId, PartitionId)>,
+    /// Feeds to whose `..seal` it writes.
+    pub seals: Vec<FeedId>,
+    pub groups: Vec<String>,
+}
+
+/// See [`Entry::PositionsStaged`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PositionsStaged {
+    pub producer: ProducerId,
+    pub moved: PositionsMoved,
+}
+
+/// See [`Entry::StreamNamed`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamNamed {
+    pub feed: FeedId,
+    pub at: Timestamp,
+    /// The batch to `..seal`, so that a repeat is known.
+    pub by: SealProducer,
+    pub label: Option<String>,
+    /// JSON.
+    pub metadata: Option<String>,
+}
+
+/// See [`Entry::TransactionEnded`]. What the transaction touched follows from the state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransactionEnded {
+    pub id: String,
+    /// Its producer.
+    pub by: Identity,
+    /// The time of the markers and of the seals.
+    pub at: Timestamp,
+    pub reason: EndReason,
+    /// What becomes a commit, in order: on a feed its implicit stream, which is cut, before the transaction's.
+    pub seals: Vec<StreamSealed>,
+    /// Partitions where the marker starts a new segment.
+    pub rolls: Vec<(FeedId, PartitionId)>,
+    pub marker_epoch: i16,
+    /// Who goes on.
+    pub next: Identity,
+}
+
+/// How a transaction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    Committed,
+    Aborted,
+    /// The same by the second transaction protocol: the producer goes on with the next epoch.
+    CommittedNext,
+    AbortedNext,
+    /// Another producer took over the transactional id.
+    Fenced,
+    /// It was open for longer than its producer said it would be.
+    TimedOut,
+    /// The operator's command.
+    Operator,
 }
 
 /// Where a partition begins.

@@ -1,6 +1,6 @@
 //! A feed and its partitions: where every space ends, and where every file does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -67,6 +67,19 @@ pub struct Partition {
     pub(super) first_run: u64,
     pub(super) num_runs: u64,
     pub(super) producers: Producers,
+    /// None until the first transaction.
+    pub(super) transactions: Option<Box<PartitionTransactions>>,
+}
+
+/// What transactions did in a partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PartitionTransactions {
+    /// Rows of `aborted.index`.
+    pub num_aborted: u64,
+    /// Offsets that have no place in feed space: markers, and records of aborted transactions.
+    pub unplaced: i64,
+    /// Where the streams of open transactions begin, in order. Follows from the open streams and is not stored.
+    pub open: BTreeSet<(Offset, StreamId)>,
 }
 
 /// The segment that a partition's next batch goes to, unless it is rolled.
@@ -231,6 +244,17 @@ impl Partition {
         &self.producers
     }
 
+    /// What lies below is decided: no open transaction holds any of it.
+    pub fn last_stable(&self) -> Offset {
+        let open = self.transactions.as_ref().and_then(|transactions| transactions.open.first());
+        open.map_or(self.log_end, |(first, _)| (*first).max(self.log_start))
+    }
+
+    /// Rows of `aborted.index`.
+    pub fn num_aborted(&self) -> u64 {
+        self.transactions.as_ref().map_or(0, |transactions| transactions.num_aborted)
+    }
+
     /// The first row of `feed.runs` that is still there.
     pub fn first_run(&self) -> u64 {
         self.first_run
@@ -248,6 +272,6 @@ mod tests {
 
     #[test]
     fn an_idle_partition_takes_less_than_a_hundred_bytes() {
-        assert!(size_of::<Partition>() <= 80, "{}", size_of::<Partition>());
+        assert!(size_of::<Partition>() <= 88, "{}", size_of::<Partition>());
     }
 }

@@ -18,6 +18,9 @@ pub struct Manifest {
     pub label: Option<String>,
     pub kind: StreamKind,
     pub reason: SealReason,
+    /// Of a stream of kind `transaction`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<ManifestTransaction>,
     pub opened: i64,
     /// None: the commit is empty.
     pub first_append: Option<i64>,
@@ -33,6 +36,14 @@ pub struct Manifest {
     /// As it was sent to `..seal`.
     pub metadata: Option<Box<RawValue>>,
     pub state: CommitState,
+}
+
+/// The transaction that a commit came of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestTransaction {
+    pub transactional_id: String,
+    pub producer_id: i64,
+    pub epoch: i16,
 }
 
 /// A commit's records in one partition: `[feed_base, feed_base + count)` of its feed space.
@@ -68,6 +79,24 @@ pub struct Sibling {
 pub enum StreamKind {
     /// Produced without a transaction.
     Implicit,
+    /// What a transaction wrote to the feed.
+    Transaction,
+}
+
+/// Why a stream became no commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AbortReason {
+    /// Its producer aborted the transaction.
+    Client,
+    /// The transaction was open for too long.
+    Timeout,
+    /// Another producer took over the transactional id.
+    Fenced,
+    /// The operator's command.
+    Operator,
+    /// The transaction was committed and had written nothing to the feed.
+    Empty,
 }
 
 /// What is left of a commit's records.
@@ -96,8 +125,26 @@ pub struct StreamEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum StreamFact {
-    Opened { kind: StreamKind, label: Option<String> },
-    Sealed { commit: i64, reason: SealReason, label: Option<String>, records: i64, bytes: u64 },
+    Opened {
+        kind: StreamKind,
+        label: Option<String>,
+        /// Of the transaction that opened it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        transactional_id: Option<String>,
+    },
+    Sealed {
+        commit: i64,
+        reason: SealReason,
+        label: Option<String>,
+        records: i64,
+        bytes: u64,
+    },
+    Aborted {
+        reason: AbortReason,
+        label: Option<String>,
+        records: i64,
+        bytes: u64,
+    },
 }
 
 impl Manifest {

@@ -26,6 +26,7 @@ mod seal;
 mod state;
 mod stream;
 mod subscription;
+mod transaction;
 mod trim;
 pub mod writes;
 
@@ -35,8 +36,9 @@ mod tests;
 pub use append::{Append, AppendError, AppendOutcome, FeedSettings};
 pub use decision::Decision;
 pub use entry::{
-    Appended, Entry, FeedCreated, GroupKept, MovedPosition, PartitionStart, PositionsMoved, SealProducer, SealReason,
-    Sealed, StreamSealed, Trimmed,
+    Appended, EndReason, Enlisted, Entry, FeedCreated, GroupKept, MovedPosition, PartitionStart, PositionsMoved,
+    PositionsStaged, ProducerBound, SealProducer, SealReason, Sealed, StreamNamed, StreamSealed, TransactionEnded,
+    Trimmed,
 };
 pub use expiry::Readers;
 pub use feed::{EventLog, Feed, HistoryStart, Partition, Segment};
@@ -45,7 +47,8 @@ pub use feeds::{
     PARTITIONS_TOTAL_MAX, PartitionsError,
 };
 pub use history::{
-    CommitState, Manifest, ManifestPart, ManifestRun, Sibling, StreamEvent, StreamFact, StreamKind, label_hash,
+    AbortReason, CommitState, Manifest, ManifestPart, ManifestRun, ManifestTransaction, Sibling, StreamEvent,
+    StreamFact, StreamKind, label_hash,
 };
 pub use ids::{CommitNumber, FeedId, FeedOffset, Lsn, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 pub use name::{NAME_LEN_MAX, NameFault, check_feed_name, feed_of_topic, split_feed};
@@ -58,5 +61,10 @@ pub use stream::{AppendSpan, Extent, OpenStream, StreamPart};
 pub use subscription::{
     GroupKind, Kept, POSITIONS_TOTAL_MAX, Position, SUBSCRIPTIONS_MAX, Subscription, SubscriptionError,
 };
+pub use transaction::{
+    Bind, BindError, EndError, EndTransaction, Ending, Enlist, EnlistError, Identity, InTransaction, NameError,
+    NameOutcome, NameStream, OpenTransaction, Rolling, StagePositions, TRANSACTION_GROUPS_MAX,
+    TRANSACTION_PARTITIONS_MAX, TRANSACTIONAL_IDS_MAX, Transactional, Transactions,
+};
 pub use trim::{DeleteRecords, DropCommits, SealedPlace, TrimError};
-pub use writes::{CommitRow, RunRow, TailWrite, TrimmedLog};
+pub use writes::{AbortedRow, CommitRow, RunRow, TailWrite, Told, TrimmedLog};

@@ -28,7 +28,7 @@ pub struct Producers {
     by_id: Option<Box<BTreeMap<ProducerId, Producer>>>,
 }
 
-/// One producer, as one partition knows it. It has appended at least once.
+/// One producer, as one partition knows it. It has appended at least once, though not always in its present epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Producer {
     pub(super) epoch: i16,
@@ -92,6 +92,18 @@ impl Producers {
         }
     }
 
+    /// The same for a batch in a transaction, which may be open for longer than silent producers are remembered. With an
+    /// epoch for each transaction (`own_epoch`, KIP-890) the sequences of an unknown producer start at 0.
+    pub(super) fn check_in_transaction(&self, batch: &Sequenced, own_epoch: bool) -> Result<Sequence, SequenceError> {
+        match self.get(batch.producer) {
+            Some(producer) => producer.check(batch),
+            None if own_epoch && batch.first != 0 => {
+                Err(SequenceError::Gap { producer: batch.producer, found: batch.first, expected: 0 })
+            }
+            None => Ok(Sequence::Next),
+        }
+    }
+
     /// True when producers should be forgotten before `producer` appends: itself, lest the new batches be held against
     /// the old ones, or any when it needs room as a new one.
     pub(super) fn has_expired(&self, producer: ProducerId, expired: Timestamp) -> bool {
@@ -114,11 +126,23 @@ impl Producers {
         (producers.len() - len) as u64
     }
 
-    /// Forgets the producers silent since before `before`; returns how many.
-    pub(super) fn forget(&mut self, before: Timestamp) -> u64 {
+    /// A transaction of the producer ended, with a marker of this epoch. What it sends after a marker of a higher epoch
+    /// starts anew.
+    pub(super) fn end_transaction(&mut self, producer: ProducerId, epoch: i16, at: Timestamp) {
+        let known = self.by_id.as_mut().and_then(|producers| producers.get_mut(&producer));
+        let Some(known) = known else { return };
+        known.last_at = known.last_at.max(at);
+        if epoch > known.epoch {
+            (known.epoch, known.run) = (epoch, 0);
+            known.batches.clear();
+        }
+    }
+
+    /// Forgets the producers silent since before `before`, but for those that `are_busy`; returns how many.
+    pub(super) fn forget(&mut self, before: Timestamp, are_busy: impl Fn(ProducerId) -> bool) -> u64 {
         let len = self.len();
         if let Some(producers) = &mut self.by_id {
-            producers.retain(|_, producer| producer.last_at >= before);
+            producers.retain(|id, producer| producer.last_at >= before || are_busy(*id));
             if producers.is_empty() {
                 self.by_id = None;
             }

@@ -141,7 +141,7 @@ impl State {
 }
 
 impl SealingProducer {
-    fn sequenced(&self, count: u32) -> Sequenced {
+    pub(super) fn sequenced(&self, count: u32) -> Sequenced {
         let SealingProducer { producer, epoch, sequence } = *self;
         Sequenced { producer, epoch, first: sequence, count: count.into() }
     }
@@ -182,7 +182,7 @@ fn streams(feed: &Feed, seal: Seal, count: u32) -> Vec<StreamSealed> {
     seal.wishes.into_iter().enumerate().map(stream).collect()
 }
 
-fn check_wishes(wishes: &[SealWish]) -> Result<u32, SealError> {
+pub(super) fn check_wishes(wishes: &[SealWish]) -> Result<u32, SealError> {
     if wishes.is_empty() || wishes.len() > SEALS_MAX {
         return Err(SealError::Count { found: wishes.len() });
     }

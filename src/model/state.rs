@@ -8,6 +8,7 @@ use super::feed::Feed;
 use super::ids::{FeedId, ProducerId, Timestamp};
 use super::name::unified;
 use super::subscription::Subscription;
+use super::transaction::Transactions;
 
 /// Configs that clients set: name to value.
 pub type Overrides = BTreeMap<String, String>;
@@ -24,6 +25,7 @@ pub struct State {
     pub(super) time_floor: Timestamp,
     pub(super) subscriptions: BTreeMap<String, Subscription>,
     pub(super) num_positions: u64,
+    pub(super) transactions: Transactions,
     pub(super) names: Names,
     /// When the open streams of feeds are due to be sealed, soonest first.
     pub(super) due: BTreeSet<(Timestamp, FeedId)>,
@@ -93,9 +95,10 @@ impl State {
         self.num_producers
     }
 
-    /// When [`State::decide_due`] has something to do next.
+    /// When [`State::decide_due`] or [`State::decide_timeouts`] has something to do next.
     pub fn deadline(&self) -> Option<Timestamp> {
-        self.due.first().map(|(at, _)| *at)
+        let due = self.due.first().map(|(at, _)| *at);
+        due.into_iter().chain(self.transactions.deadline()).min()
     }
 
     /// A feed whose name metrics could not tell from `name`: '.' and '_' are one there. Never `name` itself.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ids::{Offset, PartitionId, StreamId, Timestamp};
+use super::seal::SealWish;
 
 /// A stream that is open. It opens with its first record.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +17,18 @@ pub struct OpenStream {
     pub(super) records: i64,
     pub(super) bytes: u64,
     pub(super) tombstones: u64,
+    /// Of the stream of a transaction.
+    pub(super) transaction: Option<Box<StreamOfTransaction>>,
     pub(super) parts: BTreeMap<PartitionId, StreamPart>,
+}
+
+/// What a stream of a transaction has besides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StreamOfTransaction {
+    /// The transactional id.
+    pub owner: String,
+    /// What a record to `..seal` said of it.
+    pub named: Option<SealWish>,
 }
 
 /// When a stream got its first and its last record.
@@ -73,6 +85,7 @@ impl OpenStream {
             records: 0,
             bytes: 0,
             tombstones: 0,
+            transaction: None,
             parts: BTreeMap::new(),
         }
     }
@@ -82,9 +95,30 @@ impl OpenStream {
         self.id
     }
 
-    /// The name that its first record gave it.
+    /// The name that its first record gave it, or else a record to `..seal`, or else its transactional id.
     pub fn label(&self) -> Option<&str> {
+        let named = || self.named().and_then(|named| named.label.as_deref());
+        self.label.as_deref().or_else(named).or_else(|| self.owner())
+    }
+
+    /// The name that its first record gave it.
+    pub fn record_label(&self) -> Option<&str> {
         self.label.as_deref()
+    }
+
+    /// The transactional id of the transaction that it is a part of.
+    pub fn owner(&self) -> Option<&str> {
+        self.transaction.as_ref().map(|transaction| transaction.owner.as_str())
+    }
+
+    /// What a record to `..seal` said of it.
+    pub(super) fn named(&self) -> Option<&SealWish> {
+        self.transaction.as_ref()?.named.as_ref()
+    }
+
+    /// A transaction that touched the feed and left nothing there makes no commit.
+    pub(super) fn becomes_commit(&self) -> bool {
+        self.records > 0 || self.named().is_some()
     }
 
     /// When it was opened.

@@ -94,17 +94,7 @@ impl State {
         if positions.is_empty() {
             return Ok(Decision::nothing(()));
         }
-        self.check_room_for(group)?;
-        let total = self.num_positions;
-        if total + positions.len() as u64 > POSITIONS_TOTAL_MAX {
-            let known = |moved: &MovedPosition| {
-                self.subscription(group).is_some_and(|s| s.position(&moved.topic, moved.partition).is_some())
-            };
-            let num_new = positions.iter().filter(|moved| !known(moved)).count() as u64;
-            if num_new > 0 && total + num_new > POSITIONS_TOTAL_MAX {
-                return Err(SubscriptionError::TooManyPositions { total });
-            }
-        }
+        self.check_positions(group, &positions)?;
         Ok(Decision::one(Entry::PositionsMoved(PositionsMoved { group: group.to_owned(), at: now, positions }), ()))
     }
 
@@ -130,6 +120,23 @@ impl State {
         match self.subscription(group) {
             Some(_) => Decision::one(Entry::GroupDeleted { group: group.to_owned() }, true),
             None => Decision::nothing(false),
+        }
+    }
+
+    /// There is room for these positions of a group.
+    pub(super) fn check_positions(&self, group: &str, positions: &[MovedPosition]) -> Result<(), SubscriptionError> {
+        self.check_room_for(group)?;
+        let total = self.num_positions;
+        if total + positions.len() as u64 <= POSITIONS_TOTAL_MAX {
+            return Ok(());
+        }
+        let known = |moved: &MovedPosition| {
+            self.subscription(group).is_some_and(|s| s.position(&moved.topic, moved.partition).is_some())
+        };
+        let num_new = positions.iter().filter(|moved| !known(moved)).count() as u64;
+        match num_new > 0 && total + num_new > POSITIONS_TOTAL_MAX {
+            true => Err(SubscriptionError::TooManyPositions { total }),
+            false => Ok(()),
         }
     }
 

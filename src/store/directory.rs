@@ -99,10 +99,13 @@ impl Directory {
             TailWrite::Runs { feed, partition, row, runs } => {
                 self.partition(*feed, *partition)?.append_runs(*row, runs)
             }
+            TailWrite::Aborted { feed, partition, row, aborted } => {
+                self.partition(*feed, *partition)?.append_aborted(*row, aborted)
+            }
             TailWrite::Commit { feed, position, row, batch } => {
                 self.known(*feed)?.commits().append(*position, row, batch)
             }
-            TailWrite::StreamEvent { feed, event, position, at, batch } => {
+            TailWrite::StreamEvent { feed, event, position, at, batch, .. } => {
                 self.known(*feed)?.streams().append(*position, *event, *at, batch)
             }
             TailWrite::Trimmed { feed, start, partitions } => {
@@ -203,6 +206,7 @@ pub fn feed_of(write: &TailWrite) -> FeedId {
         | TailWrite::FeedDeleted { feed }
         | TailWrite::PartitionsAdded { feed, .. }
         | TailWrite::Batch { feed, .. }
+        | TailWrite::Aborted { feed, .. }
         | TailWrite::Runs { feed, .. }
         | TailWrite::Commit { feed, .. }
         | TailWrite::StreamEvent { feed, .. }
@@ -228,8 +232,9 @@ struct Run {
 
 impl Gathered {
     fn add(&mut self, write: &TailWrite) {
-        let TailWrite::Batch { feed, partition, segment, position, base_offset, end_offset, max_timestamp, batch } =
-            write
+        let TailWrite::Batch {
+            feed, partition, segment, position, base_offset, end_offset, max_timestamp, batch, ..
+        } = write
         else {
             return;
         };

@@ -30,5 +30,6 @@ fn ends_of_partition(partition: &Partition) -> PartitionEnds {
         log: LogEnd { segment: segment.base, position: segment.bytes },
         first_run: partition.first_run(),
         num_runs: partition.num_runs(),
+        num_aborted: partition.num_aborted(),
     }
 }

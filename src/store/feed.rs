@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::model::{FeedId, FeedOffset, HistoryStart, Offset, PartitionId, RunRow, Timestamp};
+use crate::model::{AbortedRow, FeedId, FeedOffset, HistoryStart, Offset, PartitionId, RunRow, Timestamp};
 
+use super::aborted::Aborted;
 use super::commits::Commits;
 use super::doomed::{Cut, LogCut};
 use super::error::{FileError, ReadError};
@@ -35,6 +36,7 @@ pub struct PartitionEnds {
     pub log: LogEnd,
     pub first_run: u64,
     pub num_runs: u64,
+    pub num_aborted: u64,
 }
 
 /// See the module.
@@ -52,6 +54,7 @@ pub struct FeedFiles {
 pub struct PartitionFiles {
     log: Log,
     runs: Runs,
+    aborted: Aborted,
     shelf: Arc<Shelf>,
     folder: PathBuf,
     /// The folder is known to exist.
@@ -144,6 +147,7 @@ impl FeedFiles {
         partitions.push(Arc::new(PartitionFiles {
             log: Log::new(self.shelf.clone(), folder.clone(), self.gone.clone(), ends.start, ends.log),
             runs: Runs::new(self.shelf.clone(), folder.clone(), ends.num_runs, self.gone.clone()),
+            aborted: Aborted::new(self.shelf.clone(), folder.clone(), ends.num_aborted, self.gone.clone()),
             made: AtomicBool::new(ends != PartitionEnds::default()),
             shelf: self.shelf.clone(),
             folder,
@@ -196,6 +200,11 @@ impl PartitionFiles {
         &self.runs
     }
 
+    /// The aborted transactions.
+    pub fn aborted(&self) -> &Aborted {
+        &self.aborted
+    }
+
     /// The runs that cover `[from, end)` of the feed space; see [`Runs::covering`].
     pub fn runs_covering(
         &self,
@@ -229,6 +238,11 @@ impl PartitionFiles {
     pub(super) fn append_runs(&self, row: u64, runs: &[RunRow]) -> Result<(), FileError> {
         self.make_folder()?;
         self.runs.append(row, runs)
+    }
+
+    pub(super) fn append_aborted(&self, row: u64, aborted: &AbortedRow) -> Result<(), FileError> {
+        self.make_folder()?;
+        self.aborted.append(row, aborted)
     }
 
     fn make_folder(&self) -> Result<(), FileError> {

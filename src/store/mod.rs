@@ -8,6 +8,7 @@
 //! <data>/feeds/<feed>/streams.log, streams.index   stream events
 //! <data>/feeds/<feed>/<partition>/<offset>.log     segments, byte for byte Kafka's; .index beside them
 //! <data>/feeds/<feed>/<partition>/feed.runs        where the feed space lies in the log
+//! <data>/feeds/<feed>/<partition>/aborted.index    aborted transactions
 //!                                                  (all but segments go on in a new file each 1 MiB: see `chunks`)
 //! ```
 //!
@@ -33,6 +34,7 @@ use journal::{Journal, Spares};
 use manifest::Manifests;
 use shelf::Shelf;
 
+mod aborted;
 mod bodies;
 mod chunks;
 mod commits;
@@ -61,6 +63,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+pub use aborted::Aborted;
 pub use commits::Commits;
 pub use directory::WriteError;
 pub use error::{FileError, ReadError, StoreError};

@@ -11,6 +11,8 @@ use crate::store::FeedFiles;
 pub struct PartitionEnds {
     pub log_start: Offset,
     pub high_watermark: Offset,
+    /// What lies below is decided: no open transaction holds any of it.
+    pub last_stable: Offset,
     /// The first offset of feed space that is still there.
     pub feed_start: FeedOffset,
     /// One past the last sealed record in feed space.
@@ -23,6 +25,8 @@ pub struct PartitionEnds {
 #[derive(Clone, Debug, Default)]
 pub struct OpenStreamReading {
     pub label: Option<String>,
+    /// The transactional id of the transaction that it is a part of.
+    pub owner: Option<String>,
     extents: BTreeMap<PartitionId, Vec<Extent>>,
 }
 
@@ -37,6 +41,11 @@ impl OpenStreamReading {
             Some(last) if last.base.plus(last.count) == extent.base => last.count += extent.count,
             _ => extents.push(extent),
         }
+    }
+
+    /// The name that its first record gave it, or else its transactional id.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref().or(self.owner.as_deref())
     }
 
     /// The stream's extents in a partition, in append order.

@@ -11,8 +11,8 @@ use crate::config::{AlterError, OverrideError};
 use crate::model::group::GroupError;
 use crate::model::group::consumer::Fault;
 use crate::model::{
-    AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError,
-    SequenceError, SubscriptionError, TrimError,
+    AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, EnlistError, PartitionsError,
+    SealError, SequenceError, SubscriptionError, TrimError,
 };
 use crate::store::{FileError, ReadError};
 use crate::view::{ViewError, ViewReadError};
@@ -45,8 +45,27 @@ pub fn of_append(error: &AppendError) -> ResponseError {
         AppendError::UnknownFeed { .. } | AppendError::UnknownPartition { .. } => {
             ResponseError::UnknownTopicOrPartition
         }
-        AppendError::Transactional => TRANSACTIONS_NOT_SERVED,
+        AppendError::NoTransactionalId => ResponseError::TransactionalIdAuthorizationFailed,
+        AppendError::OutsideTransaction { .. } => ResponseError::InvalidTxnState,
+        AppendError::Transaction(error) => of_enlist_in_produce(error),
         AppendError::Sequence(error) => of_sequence(error),
+    }
+}
+
+/// A producer takes the same faults for others when they come with a batch.
+fn of_enlist_in_produce(error: &EnlistError) -> ResponseError {
+    match error {
+        EnlistError::UnknownId { .. } | EnlistError::OtherProducer { .. } => ResponseError::InvalidProducerIdMapping,
+        EnlistError::Fenced { .. } => ResponseError::InvalidProducerEpoch,
+        EnlistError::UnknownFeed { .. } | EnlistError::UnknownPartition { .. } => {
+            ResponseError::UnknownTopicOrPartition
+        }
+        EnlistError::PartitionNotEnlisted { .. }
+        | EnlistError::SealNotEnlisted { .. }
+        | EnlistError::NotEnlisted { .. } => ResponseError::InvalidTxnState,
+        EnlistError::TooManyPartitions | EnlistError::TooManyGroups | EnlistError::Subscription(_) => {
+            ResponseError::PolicyViolation
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use streamstack::batch::{PLACED_HEAD_LEN, batch_lengths, placed_head};
 use streamstack::model::{
-    CommitNumber, CommitRow, DropCommits, FeedId, FeedOffset, HistoryStart, Offset, PartitionId, PartitionStart,
-    RunRow, SealedPlace, State, TailWrite, Timestamp,
+    AbortedRow, CommitNumber, CommitRow, DropCommits, FeedId, FeedOffset, HistoryStart, Offset, PartitionId,
+    PartitionStart, RunRow, SealedPlace, State, TailWrite, Timestamp,
 };
 use streamstack::store::{Commits, PartitionFiles, Store, Streams};
 
@@ -31,6 +31,7 @@ struct PartitionContents {
     batches: Vec<(i64, Bytes)>,
     end: i64,
     runs: Vec<RunRow>,
+    aborted: Vec<AbortedRow>,
     start: i64,
     first_run: usize,
 }
@@ -53,6 +54,11 @@ impl Contents {
                 assert_eq!(partition.end, base_offset.0);
                 partition.batches.push((end_offset.0, Bytes::from(placed)));
                 partition.end = end_offset.0;
+            }
+            TailWrite::Aborted { feed, partition, row, aborted } => {
+                let partition = &mut self.feed(*feed).partitions[partition.0 as usize];
+                assert_eq!(partition.aborted.len() as u64, *row);
+                partition.aborted.push(*aborted);
             }
             TailWrite::Runs { feed, partition, row, runs } => {
                 let partition = &mut self.feed(*feed).partitions[partition.0 as usize];
@@ -158,6 +164,9 @@ impl PartitionContents {
         assert_eq!(files.runs().num_rows(), num_runs);
         let first = self.first_run as u64;
         assert_eq!(files.runs().rows(first, num_runs).unwrap(), self.runs[self.first_run..]);
+        let mut aborted = self.aborted.clone();
+        aborted.sort_by_key(|row| (row.first, row.last));
+        assert_eq!(files.aborted().within(Offset(0), Offset(self.end)).unwrap(), aborted);
         let feed_end = self.runs.last().map_or(0, |run| run.feed_base.0 + run.count);
         let covering = files.runs_covering(first, FeedOffset(0), FeedOffset(feed_end), usize::MAX >> 1).unwrap();
         assert_eq!(covering, self.runs[self.first_run..]);

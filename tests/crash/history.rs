@@ -271,7 +271,8 @@ impl Machine {
             builder.push(NewRecord { timestamp: self.now, key: Some(b"k"), value, headers });
         }
         let batch = check_produced(builder.build(), &LIMITS).unwrap();
-        let append = Append { feed, partition, batch, settings: &SETTINGS, now: Timestamp(self.now) };
+        let append =
+            Append { feed, partition, batch, settings: &SETTINGS, transaction: None, now: Timestamp(self.now) };
         self.state.decide_append(append).unwrap().entries
     }
 

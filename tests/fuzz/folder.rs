@@ -39,7 +39,8 @@ async fn used_folder() -> FaultyDisk {
         let record = NewRecord { timestamp: NOW, value: Some(value.as_bytes()), ..NewRecord::default() };
         let batch = batch::check_produced(BatchBuilder::new(0).record(record).build(), &limits()).unwrap();
         let (settings, now) = (&feed.config().model, broker.now());
-        let appended = broker.append(Append { feed: feed.id, partition: PartitionId(0), batch, settings, now });
+        let appended =
+            broker.append(Append { feed: feed.id, partition: PartitionId(0), batch, settings, transaction: None, now });
         broker.durable(appended.durable_at).await.unwrap();
         if number % 10 == 9 {
             let (wishes, reason) = (vec![Default::default()], SealReason::Control);

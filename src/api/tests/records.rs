@@ -31,7 +31,7 @@ impl TestBroker {
         let feed = self.broker.catalog().by_name(name).unwrap();
         let config = feed.config();
         let (partition, now) = (PartitionId(0), self.broker.now());
-        let append = Append { feed: feed.id, partition, batch, settings: &config.model, now };
+        let append = Append { feed: feed.id, partition, batch, settings: &config.model, transaction: None, now };
         let appended = self.broker.append(append);
         appended.value.unwrap();
         self.broker.durable(appended.durable_at).await.unwrap();

@@ -4,11 +4,20 @@ use serde_json::value::RawValue;
 
 use super::super::entry::{SealProducer, StreamSealed};
 use super::super::feed::{Feed, Partition};
-use super::super::history::{CommitState, Manifest, ManifestPart, ManifestRun, StreamFact, StreamKind, label_hash};
+use super::super::history::{
+    CommitState, Manifest, ManifestPart, ManifestRun, ManifestTransaction, Sibling, StreamFact, StreamKind, label_hash,
+};
 use super::super::ids::{CommitNumber, PartitionId, StreamId, Timestamp};
 use super::super::producers::Sequenced;
 use super::super::stream::{Extent, OpenStream, StreamPart};
-use super::super::writes::{CommitRow, RunRow, TailWrite};
+use super::super::writes::{CommitRow, RunRow, TailWrite, Told};
+
+/// What the manifest of a transaction's commit says besides.
+#[derive(Default)]
+pub(super) struct InManifest {
+    pub transaction: Option<ManifestTransaction>,
+    pub siblings: Vec<Sibling>,
+}
 
 impl Feed {
     /// Returns by how many the remembered producers grew.
@@ -16,13 +25,14 @@ impl Feed {
         &mut self,
         at: Timestamp,
         sealed: &StreamSealed,
+        in_manifest: InManifest,
         crowded: bool,
         writes: &mut Vec<TailWrite>,
     ) -> u64 {
         let last = self.last_sealed_at;
         assert!(at >= last, "stream {} of feed {} is sealed at {at}, before {last}", sealed.stream, self.id);
         if !self.open.contains_key(&sealed.stream) {
-            self.open_stream_now(sealed.stream, sealed.label.clone(), at, writes);
+            self.open_stream_now(sealed.stream, sealed.label.clone(), None, at, writes);
         }
         let stream = self.open.remove(&sealed.stream).expect("it was there or is there now");
         if self.implicit == Some(sealed.stream) {
@@ -33,25 +43,35 @@ impl Feed {
             Some(by) => self.seal_producers.append(&sequenced(by), at, commit.0, crowded),
             None => 0,
         };
-        self.publish(at, sealed, stream, writes);
+        self.publish(at, sealed, stream, in_manifest, writes);
         more_producers
     }
 
-    fn publish(&mut self, at: Timestamp, sealed: &StreamSealed, stream: OpenStream, writes: &mut Vec<TailWrite>) {
+    fn publish(
+        &mut self,
+        at: Timestamp,
+        sealed: &StreamSealed,
+        stream: OpenStream,
+        in_manifest: InManifest,
+        writes: &mut Vec<TailWrite>,
+    ) {
         let commit = self.next_commit;
         self.trim_with_seal(commit, &stream, writes);
         let partitions = self.place_parts(commit, &stream, writes);
-        let label = stream.label.clone().or_else(|| sealed.label.clone());
+        let label = stream.label().map(str::to_owned).or_else(|| sealed.label.clone());
+        let metadata = sealed.metadata.clone().or_else(|| stream.named()?.metadata.clone());
+        let kind = if stream.transaction.is_some() { StreamKind::Transaction } else { StreamKind::Implicit };
         let (records, bytes) = (stream.records, stream.bytes);
         let fact = StreamFact::Sealed { commit: commit.0, reason: sealed.reason, label: label.clone(), records, bytes };
-        self.tell(stream.id, at, fact, writes);
+        self.tell(stream.id, at, Told::Sealed, fact, writes);
         let manifest = Manifest {
             feed: self.name.clone(),
             commit: commit.0,
             stream: stream.id.0,
             label,
-            kind: StreamKind::Implicit,
+            kind,
             reason: sealed.reason,
+            transaction: in_manifest.transaction,
             opened: stream.opened.0,
             first_append: stream.appended.map(|span| span.first.0),
             last_append: stream.appended.map(|span| span.last.0),
@@ -60,8 +80,8 @@ impl Feed {
             records,
             bytes,
             tombstones: stream.tombstones,
-            siblings: Vec::new(),
-            metadata: sealed.metadata.clone().map(checked_json),
+            siblings: in_manifest.siblings,
+            metadata: metadata.map(checked_json),
             state: CommitState::Live,
         };
         writes.push(self.write_manifest(commit, at, &manifest));
@@ -134,6 +154,6 @@ fn checked_json(text: String) -> Box<RawValue> {
     RawValue::from_string(text).expect("metadata is checked when it is decided and when it is decoded")
 }
 
-fn sequenced(by: &SealProducer) -> Sequenced {
+pub(super) fn sequenced(by: &SealProducer) -> Sequenced {
     Sequenced { producer: by.producer, epoch: by.epoch, first: by.sequence, count: by.records.into() }
 }

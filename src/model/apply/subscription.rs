@@ -41,7 +41,7 @@ impl State {
     }
 
     /// A subscription is there as long as it holds anything.
-    fn change_subscription(&mut self, group: &str, change: impl FnOnce(&mut Subscription)) {
+    pub(super) fn change_subscription(&mut self, group: &str, change: impl FnOnce(&mut Subscription)) {
         let subscription = match self.subscriptions.get_mut(group) {
             Some(known) => known,
             None => self.subscriptions.entry(group.to_owned()).or_default(),

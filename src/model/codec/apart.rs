@@ -37,9 +37,16 @@ pub(super) struct Place {
 
 pub(super) fn place_of(write: &TailWrite) -> Option<Place> {
     match write {
-        TailWrite::Batch { segment, position, .. } => Some(Place { segment: *segment, position: *position }),
+        // Markers follow from their entry and stand in no other.
+        TailWrite::Batch { segment, position, batch, .. } if !is_control(batch) => {
+            Some(Place { segment: *segment, position: *position })
+        }
         _ => None,
     }
+}
+
+fn is_control(batch: &[u8]) -> bool {
+    BatchHeader::parse(batch).is_ok_and(|header| header.attributes.is_control())
 }
 
 impl Apart {

@@ -14,6 +14,10 @@ use super::subscription::{
     put_group_kept, put_positions_forgotten, put_positions_moved, read_group_kept, read_positions_forgotten,
     read_positions_moved,
 };
+use super::transaction::{
+    put_enlisted, put_positions_staged, put_producer_bound, put_stream_named, put_transaction_ended, read_enlisted,
+    read_positions_staged, read_producer_bound, read_stream_named, read_transaction_ended,
+};
 use crate::batch::{BatchHeader, HEADER_LEN, PLACED_HEAD_LEN, placed_head};
 
 /// Kind, version and length.
@@ -40,6 +44,12 @@ const POSITIONS_MOVED: u8 = 12;
 const POSITIONS_FORGOTTEN: u8 = 13;
 const GROUP_KEPT: u8 = 14;
 const GROUP_DELETED: u8 = 15;
+const PRODUCER_BOUND: u8 = 16;
+const ENLISTED: u8 = 17;
+const POSITIONS_STAGED: u8 = 18;
+const STREAM_NAMED: u8 = 19;
+const TRANSACTION_ENDED: u8 = 20;
+const TRANSACTIONAL_IDS_FORGOTTEN: u8 = 21;
 
 /// Puts the entry's head, its length still to be filled in, and its fields, but for the tail, which is returned.
 /// With a `place`, which only an append has, its batch is left out.
@@ -79,6 +89,12 @@ pub(super) fn put(out: &mut BytesMut, entry: &Entry, place: Option<Place>) -> By
         Entry::PositionsForgotten { group, positions } => put_positions_forgotten(out, group, positions),
         Entry::GroupKept(kept) => put_group_kept(out, kept),
         Entry::GroupDeleted { group } => put_text(out, group),
+        Entry::ProducerBound(bound) => put_producer_bound(out, bound),
+        Entry::Enlisted(enlisted) => put_enlisted(out, enlisted),
+        Entry::PositionsStaged(staged) => put_positions_staged(out, staged),
+        Entry::StreamNamed(named) => put_stream_named(out, named),
+        Entry::TransactionEnded(ended) => put_transaction_ended(out, ended),
+        Entry::TransactionalIdsForgotten { before } => out.put_i64(before.0),
     }
     Bytes::new()
 }
@@ -89,7 +105,7 @@ pub(super) fn read(reader: &mut Reader, bodies: Bodies<'_>) -> Result<Entry, Cod
     let (kind, version) = (reader.u8("an entry's kind")?, reader.u8("an entry's version")?);
     let len = reader.u32("an entry's length")? as usize;
     let mut fields = reader.part(len, "an entry")?;
-    if !(FEED_CREATED..=GROUP_DELETED).contains(&kind) {
+    if !(FEED_CREATED..=TRANSACTIONAL_IDS_FORGOTTEN).contains(&kind) {
         return Err(CodecError::Kind { at, kind });
     }
     let entry = match (kind, version) {
@@ -118,6 +134,12 @@ fn kind(entry: &Entry) -> u8 {
         Entry::PositionsForgotten { .. } => POSITIONS_FORGOTTEN,
         Entry::GroupKept(_) => GROUP_KEPT,
         Entry::GroupDeleted { .. } => GROUP_DELETED,
+        Entry::ProducerBound(_) => PRODUCER_BOUND,
+        Entry::Enlisted(_) => ENLISTED,
+        Entry::PositionsStaged(_) => POSITIONS_STAGED,
+        Entry::StreamNamed(_) => STREAM_NAMED,
+        Entry::TransactionEnded(_) => TRANSACTION_ENDED,
+        Entry::TransactionalIdsForgotten { .. } => TRANSACTIONAL_IDS_FORGOTTEN,
     }
 }
 
@@ -144,6 +166,12 @@ fn read_fields(kind: u8, r: &mut Reader) -> Result<Entry, CodecError> {
         POSITIONS_FORGOTTEN => read_positions_forgotten(r)?,
         GROUP_KEPT => Entry::GroupKept(read_group_kept(r)?),
         GROUP_DELETED => Entry::GroupDeleted { group: r.text("a group")? },
+        PRODUCER_BOUND => Entry::ProducerBound(read_producer_bound(r)?),
+        ENLISTED => Entry::Enlisted(read_enlisted(r)?),
+        POSITIONS_STAGED => Entry::PositionsStaged(read_positions_staged(r)?),
+        STREAM_NAMED => Entry::StreamNamed(read_stream_named(r)?),
+        TRANSACTION_ENDED => Entry::TransactionEnded(read_transaction_ended(r)?),
+        TRANSACTIONAL_IDS_FORGOTTEN => Entry::TransactionalIdsForgotten { before: time(r)? },
         _ => return Err(CodecError::Kind { at: r.at(), kind }),
     })
 }
@@ -233,25 +261,27 @@ fn put_sealed(out: &mut BytesMut, sealed: &Sealed) {
     }
 }
 
-fn put_stream_sealed(out: &mut BytesMut, sealed: &StreamSealed) {
+pub(super) fn put_stream_sealed(out: &mut BytesMut, sealed: &StreamSealed) {
     out.put_u32(sealed.feed.0);
     out.put_i64(sealed.stream.0);
     out.put_u8(reason_number(sealed.reason));
     put_option(out, sealed.label.as_deref(), put_text);
     put_option(out, sealed.metadata.as_deref(), put_text);
-    put_option(out, sealed.sealed_by, |out, by| {
-        out.put_i64(by.producer.0);
-        out.put_i16(by.epoch);
-        out.put_i32(by.sequence);
-        out.put_u32(by.records);
-    });
+    put_option(out, sealed.sealed_by, put_seal_producer);
+}
+
+pub(super) fn put_seal_producer(out: &mut BytesMut, by: SealProducer) {
+    out.put_i64(by.producer.0);
+    out.put_i16(by.epoch);
+    out.put_i32(by.sequence);
+    out.put_u32(by.records);
 }
 
 fn read_sealed(r: &mut Reader) -> Result<Sealed, CodecError> {
     Ok(Sealed { at: time(r)?, streams: r.list("streams", read_stream_sealed)? })
 }
 
-fn read_stream_sealed(r: &mut Reader) -> Result<StreamSealed, CodecError> {
+pub(super) fn read_stream_sealed(r: &mut Reader) -> Result<StreamSealed, CodecError> {
     Ok(StreamSealed {
         feed: feed(r)?,
         stream: stream(r)?,
@@ -262,7 +292,7 @@ fn read_stream_sealed(r: &mut Reader) -> Result<StreamSealed, CodecError> {
     })
 }
 
-fn read_metadata(r: &mut Reader, what: &'static str) -> Result<String, CodecError> {
+pub(super) fn read_metadata(r: &mut Reader, what: &'static str) -> Result<String, CodecError> {
     let at = r.at();
     let text = r.text(what)?;
     match serde_json::from_str::<&RawValue>(&text) {
@@ -271,7 +301,7 @@ fn read_metadata(r: &mut Reader, what: &'static str) -> Result<String, CodecErro
     }
 }
 
-fn read_seal_producer(r: &mut Reader, what: &'static str) -> Result<SealProducer, CodecError> {
+pub(super) fn read_seal_producer(r: &mut Reader, what: &'static str) -> Result<SealProducer, CodecError> {
     let producer =
         SealProducer { producer: producer(r)?, epoch: r.i16(what)?, sequence: r.i32(what)?, records: r.u32(what)? };
     match producer.records {

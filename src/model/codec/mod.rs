@@ -13,8 +13,10 @@
 mod apart;
 mod entry;
 pub(super) mod fields;
+mod open_streams;
 mod state;
 mod subscription;
+mod transaction;
 
 use bytes::{BufMut, Bytes, BytesMut};
 

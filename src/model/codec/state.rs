@@ -7,11 +7,17 @@ use super::super::ids::{CommitNumber, FeedId, FeedOffset, Offset, PartitionId, P
 use super::super::producers::{KnownBatch, Producer, Producers};
 use super::super::state::{Overrides, State};
 use super::super::stream::{AppendSpan, Extent, OpenStream, StreamPart};
+use super::super::transaction::Transactional;
 use super::CodecError;
 use super::fields::{Reader, put_count, put_history, put_map, put_option, put_text, read_history};
+use super::open_streams::{is_touched, put_touched, read_touched};
 use super::subscription::{put_subscription, read_subscription};
+use super::transaction::{put_transactional, read_transactional};
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
+
+/// Before there were transactions.
+const VERSION_WITHOUT_TRANSACTIONS: u8 = 3;
 
 /// Before there were subscriptions.
 const VERSION_WITHOUT_SUBSCRIPTIONS: u8 = 2;
@@ -40,6 +46,14 @@ impl State {
         for (group, subscription) in &self.subscriptions {
             put_subscription(&mut out, group, subscription);
         }
+        put_count(&mut out, self.transactions.len());
+        for (id, known) in self.transactions.iter() {
+            put_transactional(&mut out, id, known);
+        }
+        put_count(&mut out, self.feeds.values().filter(|feed| is_touched(feed)).count());
+        for feed in self.feeds.values().filter(|feed| is_touched(feed)) {
+            put_touched(&mut out, feed);
+        }
         Bytes::from(out)
     }
 
@@ -61,10 +75,22 @@ impl State {
         if version > VERSION_WITHOUT_SUBSCRIPTIONS {
             state.subscriptions = r.list("groups", read_subscription)?;
         }
-        r.finish()?;
         state.num_positions = state.subscriptions.values().map(|subscription| subscription.num_positions).sum();
         feeds.into_iter().for_each(|feed| state.insert(feed));
+        if version > VERSION_WITHOUT_TRANSACTIONS {
+            state.read_transactions(&mut r)?;
+        }
+        r.finish()?;
         Ok(state)
+    }
+
+    fn read_transactions(&mut self, r: &mut Reader) -> Result<(), CodecError> {
+        let all: Vec<(String, Transactional)> = r.list("transactional ids", read_transactional)?;
+        all.into_iter().for_each(|(id, known)| self.transactions.insert(id, known));
+        for _ in 0..r.u32("feeds")? {
+            read_touched(r, &mut self.feeds)?;
+        }
+        Ok(())
     }
 
     fn insert(&mut self, feed: Feed) {
@@ -150,6 +176,7 @@ fn read_partition(r: &mut Reader) -> Result<Partition, CodecError> {
         first_run: r.u64("a number of runs")?,
         num_runs: r.u64("a number of runs")?,
         producers: read_producers(r)?,
+        transactions: None,
     })
 }
 
@@ -218,6 +245,7 @@ fn read_stream(r: &mut Reader) -> Result<OpenStream, CodecError> {
         records: r.i64("records")?,
         bytes: r.u64("bytes")?,
         tombstones: r.u64("tombstones")?,
+        transaction: None,
         parts: r.list("partitions", |r| Ok((PartitionId(r.u32("a partition")?), read_part(r)?)))?,
     })
 }

@@ -63,7 +63,8 @@ fn the_first_record_opens_the_stream_and_names_it() {
     let stream = machine.feed().open_stream().unwrap();
     assert_eq!((stream.id(), stream.label(), stream.records()), (StreamId(0), Some("poll 9"), 2));
     assert_eq!(machine.events().len(), 1);
-    let opened = StreamFact::Opened { kind: StreamKind::Implicit, label: Some("poll 9".into()) };
+    let opened =
+        StreamFact::Opened { kind: StreamKind::Implicit, label: Some("poll 9".into()), transactional_id: None };
     assert_eq!(machine.events()[0], StreamEvent { feed: "orders".into(), stream: 0, at: 1_000_000, event: opened });
 }
 
@@ -89,12 +90,12 @@ fn what_is_not_there_takes_nothing() {
 }
 
 #[test]
-fn a_transactional_batch_is_refused() {
+fn a_transactional_batch_without_a_transactional_id_is_refused() {
     let mut machine = Machine::new();
     let record = NewRecord { timestamp: 1, value: Some(b"v"), ..NewRecord::default() };
     let producer = Producer { id: 1, epoch: 0, base_sequence: 0 };
     let batch = BatchBuilder::new(0).producer(producer).transactional().record(record).build();
-    assert_eq!(machine.append(checked(batch)), Err(AppendError::Transactional));
+    assert_eq!(machine.append(checked(batch)), Err(AppendError::NoTransactionalId));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::batch::read_marker;
 
 /// All files of all feeds.
 #[derive(Default)]
@@ -25,6 +26,7 @@ pub struct PartitionFiles {
     /// Values by offset.
     pub log: Vec<String>,
     pub runs: Vec<RunRow>,
+    pub aborted: Vec<AbortedRow>,
     /// Where log, feed space and runs begin; what lies below is kept here all the same.
     pub start: Option<PartitionStart>,
     segment: Offset,
@@ -50,6 +52,11 @@ impl Files {
             TailWrite::FeedDeleted { feed } => assert!(self.feeds.remove(feed).is_some()),
             TailWrite::PartitionsAdded { feed, partitions } => self.of(*feed).grow(*partitions),
             TailWrite::Batch { feed, partition, .. } => self.partition(*feed, *partition).append(write),
+            TailWrite::Aborted { feed, partition, row, aborted } => {
+                let partition = self.partition(*feed, *partition);
+                assert_eq!(*row, partition.aborted.len() as u64);
+                partition.aborted.push(*aborted);
+            }
             TailWrite::Runs { feed, partition, row, runs } => {
                 let partition = self.partition(*feed, *partition);
                 assert_eq!(*row, partition.runs.len() as u64);
@@ -57,7 +64,7 @@ impl Files {
                 partition.runs.extend(runs);
             }
             TailWrite::Commit { feed, position, row, batch } => self.of(*feed).commit(*position, *row, batch),
-            TailWrite::StreamEvent { feed, event, position, at, batch } => {
+            TailWrite::StreamEvent { feed, event, position, at, batch, .. } => {
                 let feed = self.of(*feed);
                 assert_eq!((*event, *position), (feed.events.len() as i64, feed.events_bytes));
                 let told = StreamEvent::parse(&one_value(batch)).unwrap();
@@ -124,8 +131,9 @@ impl PartitionFiles {
         assert_eq!(base_offset.0, self.log.len() as i64);
         self.position += batch.len() as u64;
         let records = records(batch, usize::MAX).unwrap();
-        for record in &records {
-            self.log.push(text(record.unwrap().value));
+        match read_marker(batch).unwrap() {
+            Some(marker) => self.log.push(format!("{marker:?}")),
+            None => self.log.extend(records.iter().map(|record| text(record.unwrap().value))),
         }
         assert_eq!(end_offset.0, self.log.len() as i64);
         assert_eq!(max_timestamp.0, records.header().max_timestamp);

@@ -1,6 +1,7 @@
 //! Formats are frozen: what was once written is read for ever, and written the same way as long as its version is the
 //! newest. The golden files hold hex; a failing test says what it found.
 
+use super::transaction::{TV2, within};
 use super::*;
 
 /// One entry of each kind, some with all that is optional; the name is its golden file's.
@@ -74,6 +75,40 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
     let group = kept.group.clone();
     let moved = PositionsMoved { group: group.clone(), at, positions: vec![moved] };
     let forgotten = vec![("orders".to_owned(), PartitionId(2))];
+    let identity = Identity { producer: ProducerId(9), epoch: 4 };
+    let next = Identity { epoch: 5, ..identity };
+    let id = "loader-1".to_owned();
+    let bound = ProducerBound { id: id.clone(), identity: next, previous: Some(identity), timeout_ms: 60_000, at };
+    let enlisted = Enlisted {
+        producer: identity.producer,
+        at,
+        partitions: vec![(feed, PartitionId(2)), (FeedId(4), PartitionId(0))],
+        seals: vec![feed],
+        groups: vec![group.clone()],
+    };
+    let staged = PositionsStaged { producer: identity.producer, moved: moved.clone() };
+    let named = StreamNamed {
+        feed,
+        at,
+        by: sealed_by,
+        label: Some("14:00".to_owned()),
+        metadata: Some("{\"rows\": 3}".to_owned()),
+    };
+    let ended = TransactionEnded {
+        id: id.clone(),
+        by: identity,
+        at,
+        reason: EndReason::CommittedNext,
+        seals: vec![
+            StreamSealed { reason: SealReason::Cut, ..bare.clone() },
+            StreamSealed { stream: StreamId(7), reason: SealReason::Transaction, ..bare.clone() },
+        ],
+        rolls: vec![(feed, PartitionId(2))],
+        marker_epoch: 5,
+        next,
+    };
+    let aborted =
+        TransactionEnded { reason: EndReason::TimedOut, seals: Vec::new(), rolls: Vec::new(), ..ended.clone() };
     vec![
         ("feed_created", Entry::FeedCreated(created)),
         ("feed_deleted", Entry::FeedDeleted { feed, at }),
@@ -94,6 +129,13 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         ("group_kept", Entry::GroupKept(kept.clone())),
         ("consumer_group_kept", Entry::GroupKept(GroupKept { kind: GroupKind::Consumer, ..kept })),
         ("group_deleted", Entry::GroupDeleted { group }),
+        ("producer_bound", Entry::ProducerBound(bound)),
+        ("enlisted", Entry::Enlisted(enlisted)),
+        ("positions_staged", Entry::PositionsStaged(staged)),
+        ("stream_named", Entry::StreamNamed(named)),
+        ("transaction_ended", Entry::TransactionEnded(ended)),
+        ("transaction_timed_out", Entry::TransactionEnded(aborted)),
+        ("transactional_ids_forgotten", Entry::TransactionalIdsForgotten { before: at }),
     ]
 }
 
@@ -139,6 +181,20 @@ pub fn sample_state_with_groups() -> State {
     machine.state
 }
 
+/// The same with transactions: one that was aborted, and one that is open and named.
+pub fn sample_state_with_transactions() -> State {
+    let mut machine = Machine { state: sample_state_with_groups(), ..Machine::new() };
+    let place = (FeedId(1), PartitionId(0));
+    let aborted = machine.bind("loader", None).unwrap();
+    machine.append_in(TV2, place, within(aborted, 0, &["a", "b"])).unwrap();
+    let open = machine.end("loader", aborted, false, true).unwrap();
+    machine.append_in(TV2, place, within(open, 0, &["c"])).unwrap();
+    machine.name(FeedId(1), open, 0, "named").unwrap();
+    machine.stage("loader", open, 21).unwrap();
+    machine.bind("idle", None).unwrap();
+    machine.state
+}
+
 /// An entry as it comes back from its bytes: with the placed head on its batch.
 pub fn as_decoded(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
@@ -171,6 +227,16 @@ fn golden(name: &str) -> String {
         "group_kept" => include_str!("../../../tests/golden/entries/group_kept.hex"),
         "consumer_group_kept" => include_str!("../../../tests/golden/entries/consumer_group_kept.hex"),
         "group_deleted" => include_str!("../../../tests/golden/entries/group_deleted.hex"),
+        "producer_bound" => include_str!("../../../tests/golden/entries/producer_bound.hex"),
+        "enlisted" => include_str!("../../../tests/golden/entries/enlisted.hex"),
+        "positions_staged" => include_str!("../../../tests/golden/entries/positions_staged.hex"),
+        "stream_named" => include_str!("../../../tests/golden/entries/stream_named.hex"),
+        "transaction_ended" => include_str!("../../../tests/golden/entries/transaction_ended.hex"),
+        "transaction_timed_out" => include_str!("../../../tests/golden/entries/transaction_timed_out.hex"),
+        "transactional_ids_forgotten" => {
+            include_str!("../../../tests/golden/entries/transactional_ids_forgotten.hex")
+        }
+        "state_3" => include_str!("../../../tests/golden/entries/state_3.hex"),
         "state_2" => include_str!("../../../tests/golden/entries/state_2.hex"),
         "state" => include_str!("../../../tests/golden/entries/state.hex"),
         _ => panic!("no golden file {name}.hex"),
@@ -202,7 +268,7 @@ fn entries_are_written_and_read_as_ever() {
 
 #[test]
 fn the_state_is_written_and_read_as_ever() {
-    let (state, golden) = (sample_state_with_groups(), golden("state"));
+    let (state, golden) = (sample_state_with_transactions(), golden("state"));
     assert_eq!(golden, hex(&state.encode()), "state.hex");
     assert_eq!(State::decode(&unhex(&golden)), Ok(state));
 }
@@ -210,4 +276,9 @@ fn the_state_is_written_and_read_as_ever() {
 #[test]
 fn a_state_of_the_version_before_subscriptions_is_read() {
     assert_eq!(State::decode(&unhex(&golden("state_2"))), Ok(sample_state()));
+}
+
+#[test]
+fn a_state_of_the_version_before_transactions_is_read() {
+    assert_eq!(State::decode(&unhex(&golden("state_3"))), Ok(sample_state_with_groups()));
 }

@@ -9,6 +9,7 @@ mod golden;
 mod oracle;
 mod seal;
 mod subscription;
+mod transaction;
 mod trim;
 mod walk;
 
@@ -78,7 +79,7 @@ impl Machine {
         partition: PartitionId,
         batch: Batch,
     ) -> Result<AppendOutcome, AppendError> {
-        let append = Append { feed, partition, batch, settings: &self.settings, now: self.now };
+        let append = Append { feed, partition, batch, settings: &self.settings, transaction: None, now: self.now };
         let decision = self.state.decide_append(append)?;
         Ok(self.take(decision))
     }

@@ -119,8 +119,21 @@ fn an_expired_producer_counts_as_unknown() {
 #[test]
 fn forgetting_the_last_one_leaves_nothing() {
     let mut producers = known(0, &[1]);
-    assert_eq!(producers.forget(Timestamp(5)), 0);
-    assert_eq!(producers.forget(Timestamp(6)), 1);
+    assert_eq!(producers.forget(Timestamp(5), |_| false), 0);
+    assert_eq!(producers.forget(Timestamp(6), |id| id == ProducerId(1)), 0, "it is busy");
+    assert_eq!(producers.forget(Timestamp(6), |_| false), 1);
     assert_eq!(producers, Producers::default());
     assert_eq!(size_of::<Producers>(), 8);
+}
+
+#[test]
+fn a_marker_of_a_higher_epoch_starts_the_sequences_anew() {
+    let mut producers = known(0, &[1]);
+    producers.end_transaction(ProducerId(1), 3, Timestamp(9));
+    assert_eq!(producers.check(&batch(3, 1, 1), NEVER), Ok(Sequence::Next), "the same epoch goes on");
+    producers.end_transaction(ProducerId(1), 4, Timestamp(9));
+    let older = SequenceError::OlderEpoch { producer: ProducerId(1), found: 3, current: 4 };
+    assert_eq!(producers.check(&batch(3, 1, 1), NEVER), Err(older));
+    assert_eq!(producers.check(&batch(4, 1, 1), NEVER), gap(1, 0));
+    assert_eq!(producers.check(&batch(4, 0, 1), NEVER), Ok(Sequence::Next));
 }

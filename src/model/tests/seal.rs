@@ -81,7 +81,7 @@ fn a_seal_with_nothing_appended_is_an_empty_commit() {
     let label = Some("14:00".to_owned());
     let sealed =
         StreamFact::Sealed { commit: 0, reason: SealReason::Control, label: label.clone(), records: 0, bytes: 0 };
-    assert_eq!(events, [StreamFact::Opened { kind: StreamKind::Implicit, label }, sealed]);
+    assert_eq!(events, [StreamFact::Opened { kind: StreamKind::Implicit, label, transactional_id: None }, sealed]);
 }
 
 #[test]

@@ -325,7 +325,8 @@ impl Walk {
 
     fn append(&mut self, feed: FeedId, partition: u32, batch: Batch) -> Result<AppendOutcome, AppendError> {
         let (settings, now) = (self.settings, Timestamp(self.now));
-        let append = Append { feed, partition: PartitionId(partition), batch, settings: &settings, now };
+        let append =
+            Append { feed, partition: PartitionId(partition), batch, settings: &settings, transaction: None, now };
         self.state.decide_append(append).map(|decision| self.take(decision))
     }
 

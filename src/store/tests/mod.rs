@@ -68,6 +68,7 @@ impl Fixture {
             base_offset,
             end_offset,
             max_timestamp: Timestamp(*timestamps.iter().max().unwrap()),
+            last_stable: Offset(0),
             batch: batch.clone(),
         };
         self.directory.write(Lsn(1), &[write]).unwrap();

@@ -1,7 +1,7 @@
 //! Looking up runs, commits and stream events.
 
 use super::*;
-use crate::model::{CommitNumber, CommitRow, FeedOffset, RunRow, StreamId};
+use crate::model::{CommitNumber, CommitRow, FeedOffset, RunRow, StreamId, Told};
 
 fn run(commit: i64, feed_base: i64, log_base: i64, count: i64) -> RunRow {
     RunRow { commit: CommitNumber(commit), feed_base: FeedOffset(feed_base), log_base: Offset(log_base), count }
@@ -89,7 +89,8 @@ fn stream_events_are_read_by_number_and_time() {
     let mut events = Vec::new();
     for event in 0..300_i64 {
         let (at, batch) = (Timestamp(event * 2), batch(event, &[event * 2]));
-        let write = TailWrite::StreamEvent { feed: FEED, event, position, at, batch: batch.clone() };
+        let (stream, told) = (StreamId(0), Told::Sealed);
+        let write = TailWrite::StreamEvent { feed: FEED, event, position, at, stream, told, batch: batch.clone() };
         fixture.directory.write(Lsn(1), &[write]).unwrap();
         position += batch.len() as u64;
         events.push(batch);

@@ -18,8 +18,8 @@ GOOD = {"ok", "ok*"}
 NO = "no"
 
 # What must be answered as Kafka answers, and what as expected/feed.json says.
-COMPARED = ["kafka", "groups"]
-PROMISED = ["feed", "feed-groups", "restart"]
+COMPARED = ["kafka", "groups", "transactions"]
+PROMISED = ["feed", "feed-groups", "restart", "feed-transactions", "transactions-restart"]
 
 
 def main():

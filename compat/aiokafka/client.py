@@ -9,10 +9,11 @@ import time
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import BrokerResponseError, CommitFailedError, KafkaTimeoutError, for_code
+from aiokafka.errors import BrokerResponseError, CommitFailedError, KafkaTimeoutError, ProducerFenced, for_code
 from aiokafka.protocol.metadata import MetadataRequest
 
 import groups
+import transactions
 from adapter import CannotDo, data, serve, text
 
 BOOTSTRAP = sys.argv[1]
@@ -39,7 +40,8 @@ def main():
 
     admin = wait(started_admin())
     of_groups = {**groups.member_asks(BOOTSTRAP, admin), **groups.admin_asks(admin)}
-    asks = {**topic_asks(admin), **config_asks(admin), **of_groups, "produce": produce, "offset": offset, "read": read}
+    of_records = {"produce": produce, "offset": offset, "read": read, **transactions.asks(BOOTSTRAP, record)}
+    asks = {**topic_asks(admin), **config_asks(admin), **of_groups, **of_records}
     serve({name: lambda ask=ask, **how: wait(ask(**how)) for name, ask in asks.items()}, {**CANNOT, **groups.CANNOT}, code_of)
     wait(admin.close())
 
@@ -53,6 +55,8 @@ async def started_admin():
 def code_of(error):
     if isinstance(error, CommitFailedError):
         return code_of(error.__cause__)
+    if isinstance(error, ProducerFenced):
+        return "client: fenced"  # its own error, for several codes
     if isinstance(error, BrokerResponseError) and error.errno:
         return error.errno
     return "client: asked again until its time was over" if isinstance(error, KafkaTimeoutError) else None

@@ -106,12 +106,11 @@ class Client:
     def bounds(self, topic, partition=0, committed=False):
         return [self.offset(topic, partition, at, committed)[0] for at in (EARLIEST, LATEST)]
 
-    def read(self, topic, partition=0, start=None, count=None, committed=False, **how):
-        """Records from `start` (or the earliest) to the end of the partition, or until there are `count`."""
-        end = None
+    def read(self, topic, partition=0, start=None, count=None, committed=False, end=None, **how):
+        """Records from `start` (or the earliest) to the end of the partition, or to `end`, or until there are `count`."""
         if start is None:
             start = self.offset(topic, partition, EARLIEST, committed)[0]
-        if count is None:
+        if count is None and end is None:
             end = self.offset(topic, partition, LATEST, committed)[0]
         how = {"topic": topic, "partition": partition, "start": start, "end": end, "count": count, "committed": committed, **how}
         return self.ask("read", **how)

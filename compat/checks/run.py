@@ -8,11 +8,14 @@ import feed_groups
 import feed_history
 import feed_names
 import feed_refusals
+import feed_transactions
 import fetch_checks
 import group_checks
 import produce_checks
 import restart_checks
 import topic_checks
+import transaction_checks
+import transaction_restart
 import wire_checks
 from client import Client
 from harness import Suite
@@ -23,10 +26,13 @@ SUITES = {
     "groups": [group_checks],
     "feed-groups": [feed_groups],
     "restart": [restart_checks],
+    "transactions": [transaction_checks],
+    "feed-transactions": [feed_transactions],
+    "transactions-restart": [transaction_restart],
 }
 
 # Checks of groups wait more than they work.
-LANES = {"groups": 3, "feed-groups": 3}
+LANES = {"groups": 3, "feed-groups": 3, "transactions": 3}
 
 
 def main():

@@ -9,7 +9,7 @@ version) (cd "$here" && go list -m -f '{{.Path}} {{.Version}}' github.com/twmb/f
 run)
     case $3 in
     kafka | feed) exec "$bin" "${@:2}" ;;
-    groups) "$bin" "${@:2}" ;;
+    groups | transactions) "$bin" "${@:2}" ;;
     esac
     exec python3 "$compat/checks/run.py" "$2" "$3" "$4" "${5:-}" "$bin"
     ;;

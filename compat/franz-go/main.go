@@ -49,6 +49,8 @@ func main() {
 		declareWire(s)
 	case "groups":
 		declareConsole(s)
+	case "transactions":
+		declareTransactionWire(s)
 	case "feed":
 		declareNames(s)
 		declareHistory(s)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -20,11 +21,11 @@ type member struct {
 	group  string
 }
 
-// serveMembers answers asks in JSON lines: members of groups, and groups as operators see them.
+// serveMembers answers asks in JSON lines: of groups, of their operators, and of transactions.
 func serveMembers(bootstrap string) {
 	c := newClient(bootstrap, "")
 	members := &adapter.Members[*member]{}
-	adapter.Serve(adapter.Handlers{
+	handlers := adapter.Handlers{
 		"create":     func(a *ask) (any, error) { return nil, c.createAsked(a) },
 		"partitions": func(a *ask) (any, error) { return c.partitions(a.Topic) },
 		"produce":    func(a *ask) (any, error) { return c.tryProduce(a.Topic, a.Partition, records(a)) },
@@ -50,7 +51,10 @@ func serveMembers(bootstrap string) {
 		"move":            func(a *ask) (any, error) { return nil, c.move(a.Group, a.Positions) },
 		"forget":          func(a *ask) (any, error) { return nil, c.forget(a.Group, a.Of) },
 		"delete_group":    func(a *ask) (any, error) { _, err := c.admin.DeleteGroup(within(), a.Group); return nil, err },
-	}, codeOf)
+	}
+	maps.Copy(handlers, c.recordAsks())
+	maps.Copy(handlers, c.transactionAsks(members))
+	adapter.Serve(handlers, codeOf)
 }
 
 func codeOf(err error) (any, bool) {
@@ -74,7 +78,11 @@ func records(a *ask) [][]*kgo.Record {
 	for _, batch := range a.Batches {
 		records := []*kgo.Record{}
 		for _, record := range batch {
-			records = append(records, &kgo.Record{Key: adapter.Bytes(record.Key), Value: adapter.Bytes(record.Value)})
+			sent := &kgo.Record{Key: adapter.Bytes(record.Key), Value: adapter.Bytes(record.Value)}
+			for _, header := range record.Headers {
+				sent.Headers = append(sent.Headers, kgo.RecordHeader{Key: *header[0], Value: adapter.Bytes(header[1])})
+			}
+			records = append(records, sent)
 		}
 		batches = append(batches, records)
 	}

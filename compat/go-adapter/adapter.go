@@ -51,6 +51,10 @@ type Ask struct {
 	SessionMs    int64             `json:"session_ms"`
 	Of           []Place           `json:"of"`
 	Positions    []Position        `json:"positions"`
+	Producer     string            `json:"producer"`
+	Transaction  string            `json:"transactional_id"`
+	TimeoutMs    int64             `json:"timeout_ms"`
+	Commit       bool              `json:"commit"`
 }
 
 // Record is one to be sent.

@@ -33,6 +33,7 @@ func main() {
 		"topic_id":       cannot("show topic ids, which are above its version of Metadata"),
 	}
 	maps.Copy(handlers, memberAsks)
+	maps.Copy(handlers, transactionAsks)
 	adapter.Serve(handlers, codeOf)
 }
 

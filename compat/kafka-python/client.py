@@ -1,15 +1,17 @@
 """client.py BOOTSTRAP: kafka-python, asked in JSON lines."""
 
 import logging
+import re
 import sys
 import time
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import AlterConfigOp, ConfigResource, KafkaAdminClient
-from kafka.errors import BrokerResponseError, for_code
+from kafka.errors import BrokerResponseError, KafkaError, for_code
 
 from adapter import CannotDo, data, serve, text
 from groups import admin_asks, member_asks
+from transactions import transaction_asks
 
 BOOTSTRAP = sys.argv[1]
 WAIT_S = 20
@@ -28,12 +30,16 @@ def main():
 def code_of(error):
     if isinstance(error, BrokerResponseError) and error.errno and error.errno > 0:
         return error.errno
-    return None
+    # Of transactions it tells the broker's code in words alone.
+    code = re.search(r"\[Error (\d+)\]", str(error)) if isinstance(error, KafkaError) else None
+    return int(code[1]) if code else None
 
 
 def asks(admin):
-    of_groups = {**member_asks(BOOTSTRAP), **admin_asks(admin)}
-    return {**topic_asks(admin), **config_asks(admin), **of_groups, "produce": produce, "offset": offset(admin), "read": read}
+    members = {}
+    of_groups = {**member_asks(BOOTSTRAP, members), **admin_asks(admin)}
+    of_records = {"produce": produce, "offset": offset(admin), "read": read, **transaction_asks(BOOTSTRAP, members, send)}
+    return {**topic_asks(admin), **config_asks(admin), **of_groups, **of_records}
 
 
 def described(admin, topic):

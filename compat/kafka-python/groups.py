@@ -35,9 +35,7 @@ def poll(consumer):
     return [[r.topic, r.partition, r.offset, text(r.value)] for records in found.values() for r in records]
 
 
-def member_asks(bootstrap):
-    members = {}
-
+def member_asks(bootstrap, members):
     def join(member, group, topics, protocol, session_ms, assignor="", instance=None):
         if protocol != "classic":
             raise CannotDo("speak the consumer group protocol (KIP-848)")

@@ -2,10 +2,12 @@
 
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import kafkajs from 'kafkajs'
+import Batch from 'kafkajs/src/consumer/batch.js'
 import Snappy from 'kafkajs-snappy'
 import lz4 from 'lz4-napi'
 import { Cannot, serve, sleep, text } from './adapter.mjs'
 import { cannot as cannotInGroups, groupAsks, memberAsks } from './groups.mjs'
+import { transactionAsks } from './transactions.mjs'
 
 const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = kafkajs
 const WAIT_MS = 20_000
@@ -218,7 +220,9 @@ async function fetched ({ topic, partition, next, committed, maxBytes, maxWaitTi
       const broker = await cluster.findBroker({ nodeId: Object.keys(cluster.findLeaderForPartitions(topic, [partition]))[0] })
       const topics = [{ topic, partitions: [{ partition, fetchOffset: next, maxBytes }] }]
       const answer = await broker.fetch({ maxWaitTime, minBytes: 1, maxBytes, isolationLevel: committed ? 1 : 0, topics })
-      return answer.responses.flatMap(t => t.partitions).flatMap(p => p.messages).filter(m => !m.isControlRecord).map(shown)
+      // Its consumer leaves out by this what was aborted, and markers.
+      const batches = answer.responses.flatMap(t => t.partitions).map(p => new Batch(topic, String(next), p))
+      return batches.flatMap(batch => batch.messages).map(shown)
     })
   } catch (error) {
     const code = codeOf(error)
@@ -236,4 +240,5 @@ function shown (m) {
 }
 
 const ofGroups = { ...memberAsks(kafka, withAdmin), ...groupAsks(withAdmin) }
-await serve({ ...topicAsks, ...configAsks, ...ofGroups, produce, offset, read }, { ...cannot, ...cannotInGroups }, codeOf)
+const ofRecords = { produce, offset, read, ...transactionAsks(kafka, message) }
+await serve({ ...topicAsks, ...configAsks, ...ofGroups, ...ofRecords }, { ...cannot, ...cannotInGroups }, codeOf)

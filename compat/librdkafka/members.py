@@ -1,4 +1,4 @@
-"""members.py BOOTSTRAP: confluent-kafka as members of groups, and groups as operators see them, asked in JSON lines."""
+"""members.py BOOTSTRAP: confluent-kafka in groups and in transactions, and groups as operators see them, asked in JSON lines."""
 
 import sys
 
@@ -8,6 +8,8 @@ from adapter import serve, text
 from client import WAIT_S, Client, only
 from harness import code
 from poller import Poller
+from records import offsets_of, record_asks
+from transactions import transaction_asks
 
 CANNOT = {
     "forget": "delete positions of a group",
@@ -15,8 +17,10 @@ CANNOT = {
 
 
 def main():
-    client = Client(sys.argv[1], "")
-    serve({**topic_asks(client), **member_asks(client), **admin_asks(client)}, CANNOT, code_of)
+    client, members = Client(sys.argv[1], ""), {}
+    of_groups = {**member_asks(client, members), **admin_asks(client)}
+    of_transactions = {**record_asks(client), **transaction_asks(client, members)}
+    serve({**topic_asks(client), **of_groups, **of_transactions}, CANNOT, code_of)
 
 
 def code_of(error):
@@ -46,17 +50,11 @@ def rows(partitions):
     return [[p.topic, p.partition] for p in partitions]
 
 
-def offsets_of(positions):
-    return [TopicPartition(topic, partition, offset, metadata) for topic, partition, offset, metadata in positions]
-
-
 def position(p):
     return [p.topic, p.partition, max(p.offset, -1), p.metadata or ""]
 
 
-def member_asks(client):
-    members = {}
-
+def member_asks(client, members):
     def join(member, group, topics, protocol, session_ms, assignor="", instance=None):
         how = {"group.protocol": protocol, "group.id": group, "auto.offset.reset": "earliest", "enable.partition.eof": False}
         if protocol == "classic":

@@ -2,11 +2,13 @@
 
 import { Admin, Consumer, Producer } from '@platformatic/kafka'
 import { Cannot, data, serve, sleep, text } from './adapter.mjs'
-import { groupAsks, memberAsks } from './groups.mjs'
+import { groupAsks, memberAsks, members } from './groups.mjs'
+import { transactionAsks } from './transactions.mjs'
 
 const WAIT_MS = 20_000
 const RESOURCES = { topic: 2, broker: 4 }
 const OPERATIONS = { SET: 0, DELETE: 1, APPEND: 2, SUBTRACT: 3 }
+const CONTROL = 0x20
 const OFFSET_OUT_OF_RANGE = 1
 const UNKNOWN_TOPIC_OR_PARTITION = 3
 const common = { clientId: 'compat', bootstrapBrokers: [process.argv[2]], retries: 3, retryDelay: 100, metadataMaxAge: 0 }
@@ -211,7 +213,7 @@ async function fetched ({ consumer, topic, partition, next, committed, maxBytes,
       maxWaitTime,
       isolationLevel: committed ? 1 : 0
     })
-    return answer.responses.flatMap(t => t.partitions).flatMap(p => p.records ?? []).flatMap(shown)
+    return answer.responses.flatMap(t => t.partitions).flatMap(p => p.records ?? []).filter(batch => !(batch.attributes & CONTROL)).flatMap(shown)
   } catch (error) {
     const code = codeOf(error)
     if (code === null || code === OFFSET_OUT_OF_RANGE) {
@@ -233,4 +235,5 @@ function shown (batch) {
 }
 
 const ofGroups = { ...memberAsks(common), ...groupAsks(withAdmin) }
-await serve({ ...topicAsks, ...configAsks, ...ofGroups, produce, offset, read }, cannot, codeOf)
+const ofRecords = { produce, offset, read, ...transactionAsks(common, members, message) }
+await serve({ ...topicAsks, ...configAsks, ...ofGroups, ...ofRecords }, cannot, codeOf)

@@ -3,11 +3,12 @@
 import { Consumer } from '@platformatic/kafka'
 import { Cannot, text } from './adapter.mjs'
 
-const members = new Map()
+export const members = new Map()
 
 class Member {
   taken = []
   read = []
+  messages = []
   error = null
   had = []
 
@@ -24,8 +25,9 @@ class Member {
 
   async run () {
     try {
-      for await (const { topic, partition, offset, value } of this.stream) {
-        this.read.push([topic, partition, Number(offset), text(value)])
+      for await (const message of this.stream) {
+        this.messages.push(message)
+        this.read.push([message.topic, message.partition, Number(message.offset), text(message.value)])
       }
     } catch (error) {
       this.error = error.message
@@ -37,6 +39,10 @@ class Member {
     const now = (this.consumer.assignments ?? []).flatMap(({ topic, partitions }) => partitions.map(p => [topic, p]))
     this.taken.push(...this.had.filter(([t, p]) => !now.some(([topic, partition]) => topic === t && partition === p)))
     this.had = now
+  }
+
+  messageBefore (topic, partition, offset) {
+    return this.messages.find(m => m.topic === topic && m.partition === partition && Number(m.offset) === offset - 1)
   }
 
   told () {

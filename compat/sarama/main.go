@@ -35,6 +35,7 @@ func main() {
 		"leader_epoch": cannot("ask for the end of a leader epoch"),
 	}
 	maps.Copy(handlers, c.memberAsks())
+	maps.Copy(handlers, c.transactionAsks())
 	adapter.Serve(handlers, codeOf)
 }
 

@@ -42,6 +42,11 @@ func (c *client) produce(a *ask) (any, error) {
 		return nil, err
 	}
 	defer producer.Close()
+	return sendAll(producer, a)
+}
+
+// sendAll sends the batches one after the other, each flushed before the next.
+func sendAll(producer sarama.SyncProducer, a *ask) (any, error) {
 	offsets := []int64{}
 	for _, batch := range a.Batches {
 		messages := []*sarama.ProducerMessage{}

@@ -15,6 +15,7 @@ import group_checks
 import reader_checks
 import record_checks
 import topic_checks
+import transaction_checks
 from host import Host, Tools
 
 GROUP_CHECKS = [*group_checks.CHECKS, *reader_checks.CHECKS]
@@ -31,6 +32,8 @@ def main():
         run(feed_group_checks.CHECKS, tools, only)
     elif suite == "groups":
         run(GROUP_CHECKS, tools, only)
+    elif suite == "transactions":
+        run(transaction_checks.CHECKS, tools, only)
     elif suite == "kafka":
         with config_checks.replicas_as_formatted(tools):
             run(KAFKA_CHECKS, tools, only)

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -108,6 +109,11 @@ final class Member implements ConsumerRebalanceListener {
             var told = consumer.committed(new HashSet<>(asked));
             return asked.stream().map(at -> row(at, told.get(at))).toList();
         });
+    }
+
+    /** By which a broker knows it when it commits in a transaction. */
+    ConsumerGroupMetadata metadata() throws Exception {
+        return (ConsumerGroupMetadata) ask(KafkaConsumer::groupMetadata);
     }
 
     /** The generation is that of a classic member, the epoch that of one of the new protocol. */

@@ -7,11 +7,12 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.common.errors.ApiException;
 
-/** Members BOOTSTRAP: kafka-clients as members of groups, and groups as operators see them, asked in JSON lines. */
+/** Members BOOTSTRAP: kafka-clients in groups and in transactions, and groups as operators see them, asked in JSON lines. */
 public final class Members {
     /** Answers one ask. */
     interface Answer {
@@ -19,17 +20,14 @@ public final class Members {
     }
 
     private final Map<String, Answer> asks = new HashMap<>();
-    private final Map<String, Member> members = new HashMap<>();
+    private final Map<String, Member> members = new ConcurrentHashMap<>();
 
     private Members(Client client) {
         asks.put("create", ask -> create(client, ask));
         asks.put("partitions", ask -> client.partitions(ask.get("topic").asText()));
         asks.put("produce", ask -> produce(client, ask));
         asks.put("join", ask -> {
-            var member = new Member(client.bootstrap, ask);
-            synchronized (members) {
-                members.put(ask.get("member").asText(), member);
-            }
+            members.put(ask.get("member").asText(), new Member(client.bootstrap, ask));
             return null;
         });
         asks.put("member", ask -> member(ask).told());
@@ -37,6 +35,8 @@ public final class Members {
         asks.put("committed", ask -> member(ask).committed(ask.get("of")));
         asks.put("leave", ask -> member(ask).leave());
         new GroupAsks(client.admin).declare(asks);
+        new Transactions(client).declare(asks, members);
+        Records.declare(client, asks);
     }
 
     public static void main(String[] args) throws Exception {
@@ -76,9 +76,7 @@ public final class Members {
     }
 
     private Member member(JsonNode ask) {
-        synchronized (members) {
-            return members.get(ask.get("member").asText());
-        }
+        return members.get(ask.get("member").asText());
     }
 
     private static Object create(Client client, JsonNode ask) throws Exception {

@@ -38,7 +38,7 @@ pub struct Ask {
     pub max_wait_ms: u32,
     pub reset: String,
     pub group: String,
-    pub member: String,
+    pub member: Option<String>,
     pub topics: Vec<String>,
     pub protocol: String,
     pub assignor: String,
@@ -46,6 +46,10 @@ pub struct Ask {
     pub session_ms: u32,
     pub of: Vec<Place>,
     pub positions: Vec<(String, i32, i64, String)>,
+    pub producer: String,
+    pub transactional_id: String,
+    pub timeout_ms: i32,
+    pub commit: bool,
 }
 
 /// A topic and a partition of it.
@@ -81,7 +85,7 @@ impl Default for Ask {
             max_wait_ms: 100,
             reset: "error".to_owned(),
             group: String::new(),
-            member: String::new(),
+            member: None,
             topics: Vec::new(),
             protocol: String::new(),
             assignor: String::new(),
@@ -89,6 +93,10 @@ impl Default for Ask {
             session_ms: 0,
             of: Vec::new(),
             positions: Vec::new(),
+            producer: String::new(),
+            transactional_id: String::new(),
+            timeout_ms: 0,
+            commit: false,
         }
     }
 }

@@ -5,6 +5,7 @@ mod groups;
 mod members;
 mod records;
 mod topics;
+mod transactions;
 
 use std::env;
 use std::io;
@@ -44,6 +45,12 @@ fn answer(ask: &Ask) -> Answer {
         "commit" => members::commit(ask),
         "committed" => members::committed(ask),
         "leave" => members::leave(ask),
+        "open_producer" => transactions::open(ask),
+        "begin" => transactions::begin(ask),
+        "send" => transactions::send(ask),
+        "send_positions" => transactions::send_positions(ask),
+        "end" => transactions::end(ask),
+        "close_producer" => transactions::close(ask),
         "groups" => groups::all(),
         "group" => groups::described(ask),
         "group_positions" => groups::positions(ask),
@@ -84,6 +91,10 @@ impl From<RDKafkaErrorCode> for Fault {
                 Fault::Refused(RDKafkaErrorCode::UnknownTopicOrPartition as i32)
             }
             RDKafkaErrorCode::AutoOffsetReset => Fault::Refused(RDKafkaErrorCode::OffsetOutOfRange as i32),
+            RDKafkaErrorCode::OperationTimedOut => {
+                Fault::RefusedByClient("asked again until its time was over".to_owned())
+            }
+            RDKafkaErrorCode::Fenced => Fault::RefusedByClient("fenced".to_owned()),
             RDKafkaErrorCode::InvalidArgument => Fault::RefusedByClient("invalid argument".to_owned()),
             code if code as i32 > 0 => Fault::Refused(code as i32),
             code => Fault::Crash(format!("{code:?}: {code}")),

@@ -6,12 +6,13 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, Rebalance};
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, ConsumerGroupMetadata, Rebalance};
 use rdkafka::message::Message;
 use rdkafka::{ClientContext, Offset, TopicPartitionList};
 use serde_json::{Value, json};
 
 use crate::adapter::{Answer, Ask, Fault, Place};
+use crate::transactions::metadata_of;
 use crate::{WAIT, config};
 
 static MEMBERS: LazyLock<Mutex<HashMap<String, Arc<Member>>>> = LazyLock::new(Mutex::default);
@@ -86,7 +87,7 @@ pub fn join(ask: &Ask) -> Answer {
     let member = Arc::new(Member { consumer, ends: AtomicBool::new(false), thread: Mutex::default() });
     let reading = Arc::clone(&member);
     *member.thread.lock().expect("no thread panics with it") = Some(thread::spawn(move || reading.read()));
-    MEMBERS.lock().expect("no thread panics with it").insert(ask.member.clone(), member);
+    MEMBERS.lock().expect("no thread panics with it").insert(name(ask).to_owned(), member);
     Ok(Value::Null)
 }
 
@@ -110,9 +111,18 @@ impl Member {
     }
 }
 
+fn name(ask: &Ask) -> &str {
+    ask.member.as_deref().unwrap_or_default()
+}
+
+/// By which a broker knows the member when it commits in a transaction.
+pub fn metadata(ask: &Ask) -> Result<ConsumerGroupMetadata, Fault> {
+    metadata_of(&member(ask)?.consumer)
+}
+
 fn member(ask: &Ask) -> Result<Arc<Member>, Fault> {
     let members = MEMBERS.lock().expect("no thread panics with it");
-    members.get(&ask.member).cloned().ok_or_else(|| Fault::Crash(format!("no member {}", ask.member)))
+    members.get(name(ask)).cloned().ok_or_else(|| Fault::Crash(format!("no member {}", name(ask))))
 }
 
 pub fn told(ask: &Ask) -> Answer {
@@ -162,6 +172,6 @@ pub fn leave(ask: &Ask) -> Answer {
     if let Some(thread) = member.thread.lock().expect("no thread panics with it").take() {
         let _ = thread.join();
     }
-    MEMBERS.lock().expect("no thread panics with it").remove(&ask.member);
+    MEMBERS.lock().expect("no thread panics with it").remove(name(ask));
     Ok(Value::Null)
 }

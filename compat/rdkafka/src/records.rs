@@ -18,7 +18,14 @@ const LATEST: i64 = -1;
 
 /// Keeps what became of each record.
 #[derive(Default)]
-struct Deliveries(Mutex<Vec<Result<i64, KafkaError>>>);
+pub struct Deliveries(Mutex<Vec<Result<i64, KafkaError>>>);
+
+impl Deliveries {
+    /// What became of the records since it was asked last.
+    pub fn take(&self) -> Vec<Result<i64, KafkaError>> {
+        std::mem::take(&mut self.0.lock().expect("no thread panics with it"))
+    }
+}
 
 impl ClientContext for Deliveries {}
 
@@ -50,12 +57,11 @@ pub fn produce(ask: &Ask) -> Answer {
         }
         producer.flush(WAIT)?;
     }
-    let sent = producer.context().0.lock().expect("no thread panics with it");
-    let offsets: Result<Vec<i64>, KafkaError> = sent.iter().cloned().collect();
+    let offsets: Result<Vec<i64>, KafkaError> = producer.context().take().into_iter().collect();
     Ok(json!(offsets?))
 }
 
-fn record_of<'a>(ask: &'a Ask, sent: &'a Sent) -> BaseRecord<'a, str, str> {
+pub fn record_of<'a>(ask: &'a Ask, sent: &'a Sent) -> BaseRecord<'a, str, str> {
     let mut record = BaseRecord::to(&ask.topic).partition(ask.partition);
     record.key = sent.key.as_deref();
     record.payload = sent.value.as_deref();

@@ -1,4 +1,4 @@
-//! DescribeProducers (key 61): the idempotent producers that partitions remember. A feed's `..seal` has its own.
+//! DescribeProducers (key 61): the producers that partitions remember, and where their open transactions begin. A feed's `..seal` has its own.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::model::{Lsn, PartitionId};
 use crate::view::name::{self, TopicName};
 use crate::view::{Selector, ViewName};
 
-/// No transaction is open, and none was ever ended by a coordinator.
+/// No transaction is open; no coordinator but this broker ever ended one.
 const NONE: i64 = -1;
 
 /// Answers a DescribeProducers.
@@ -69,5 +69,5 @@ fn to_answer(seen: ProducerSeen) -> ProducerState {
         .with_last_sequence(seen.last_sequence)
         .with_last_timestamp(seen.last_at.0)
         .with_coordinator_epoch(NONE as i32)
-        .with_current_txn_start_offset(NONE)
+        .with_current_txn_start_offset(seen.transaction_start.map_or(NONE, |start| start.0))
 }

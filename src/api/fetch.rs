@@ -17,8 +17,9 @@ use super::topic::{self, Readable};
 use super::{Close, Reply, RequestContext};
 use crate::broker::{Broker, Sleeper};
 use crate::metrics;
-use crate::view::{Bounds, Budget, Isolation, ViewReadError};
-use crate::wire::fetch_response::{FetchResponse, PartitionResponse, TopicResponse};
+use crate::model::AbortedRow;
+use crate::view::{Bounds, Budget, Extremes, Isolation, ViewReadError};
+use crate::wire::fetch_response::{AbortedTransaction, FetchResponse, PartitionResponse, TopicResponse};
 
 /// The longest that a fetch waits, whatever its client asks for.
 const WAIT_MAX: Duration = Duration::from_secs(300);
@@ -165,13 +166,14 @@ impl Fetch {
         let max_bytes = room.min(usize::try_from(wanted.partition_max_bytes).unwrap_or(0));
         match readable.view.read(id, wanted.fetch_offset, Budget { max_bytes, at_least_one }, self.isolation) {
             Ok((bounds, reading)) => {
-                // A position in the gap past a tight end is valid, and must not look as if the log had shrunk.
-                let end = bounds.end.max(wanted.fetch_offset);
+                let Extremes { high_watermark, last_stable } = readable.view.extremes(id, bounds, wanted.fetch_offset);
+                let aborted = reading.aborted.iter().map(to_aborted).collect();
                 PartitionResponse {
                     index,
-                    high_watermark: end,
-                    last_stable_offset: end,
+                    high_watermark,
+                    last_stable_offset: last_stable,
                     log_start_offset: bounds.start,
+                    aborted: (self.isolation == Isolation::ReadCommitted).then_some(aborted),
                     records: reading.parts,
                     ..PartitionResponse::default()
                 }
@@ -204,6 +206,10 @@ fn readable(broker: &Broker, wanted: &FetchTopic, version: i16) -> Result<Readab
     };
     // Consumers know this answer to Fetch as "ask for metadata again", which then gives the reason.
     found.map_err(|refusal| refusal.for_reader())
+}
+
+fn to_aborted(row: &AbortedRow) -> AbortedTransaction {
+    AbortedTransaction { producer_id: row.producer.0, first_offset: row.first.0 }
 }
 
 fn refused(index: i32, error: ResponseError, bounds: Option<Bounds>) -> PartitionResponse {

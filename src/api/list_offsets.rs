@@ -84,8 +84,8 @@ fn find(
     let found = match wanted.timestamp {
         LATEST => view.bounds(id, isolation).map(|bounds| Some(untimed(bounds.end))),
         EARLIEST | EARLIEST_LOCAL => view.bounds(id, isolation).map(|bounds| Some(untimed(bounds.start))),
-        MAX_TIMESTAMP => view.newest(id),
-        time if time >= 0 => view.find_time(id, Timestamp(time)),
+        MAX_TIMESTAMP => view.newest(id, isolation),
+        time if time >= 0 => view.find_time(id, Timestamp(time), isolation),
         // Tiered offsets: there is nothing of the kind here.
         _ => view.bounds(id, isolation).map(|_| None),
     };

@@ -1,9 +1,11 @@
 //! OffsetFetch (key 9): where consumer groups read on. A partition without a position is answered with -1 and no error, also
-//! when there is no such group or topic. Positions are stable always: `require_stable` asks for nothing more here.
+//! when there is no such group or topic. Who asks for stable positions (KIP-447) is asked to come again for those that an
+//! open transaction is to move.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use kafka_protocol::ResponseError;
 use kafka_protocol::messages::offset_fetch_request::{OffsetFetchRequestGroup, OffsetFetchRequestTopics};
 use kafka_protocol::messages::offset_fetch_response::{
     OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions, OffsetFetchResponseTopic,
@@ -14,7 +16,7 @@ use kafka_protocol::protocol::StrBytes;
 
 use super::topic;
 use super::{Reply, RequestContext};
-use crate::broker::Broker;
+use crate::broker::{Broker, Unstable};
 use crate::model::{Lsn, Position, Subscription};
 use crate::wire::error;
 
@@ -28,9 +30,11 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Offse
         // Each once, however often it is asked for: the answer may be a thousand times as long as the question.
         let mut told = HashSet::new();
         let asked = request.groups.iter().filter(|group| told.insert(&group.group_id));
-        OffsetFetchResponse::default().with_groups(asked.map(|group| fetch(broker, group, &mut gate)).collect())
+        let groups = asked.map(|group| fetch(broker, group, request.require_stable, &mut gate));
+        OffsetFetchResponse::default().with_groups(groups.collect())
     } else {
-        single(fetch(broker, &as_group(request), &mut gate))
+        let stable = request.require_stable;
+        single(fetch(broker, &as_group(request), stable, &mut gate))
     };
     context.ready_at(&response, gate)
 }
@@ -67,18 +71,40 @@ fn single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse {
     OffsetFetchResponse::default().with_error_code(group.error_code).with_topics(topics.collect())
 }
 
-fn fetch(broker: &Broker, group: &OffsetFetchRequestGroup, gate: &mut Lsn) -> OffsetFetchResponseGroup {
+fn fetch(
+    broker: &Broker,
+    group: &OffsetFetchRequestGroup,
+    require_stable: bool,
+    gate: &mut Lsn,
+) -> OffsetFetchResponseGroup {
     let answer = OffsetFetchResponseGroup::default().with_group_id(group.group_id.clone());
     if let Err(refusal) = broker.check_fetch(&group.group_id, group.member_id.as_deref(), group.member_epoch) {
         return answer.with_error_code(error::of_group(&refusal).code());
     }
-    let looked = broker.look_at_positions(&group.group_id, |subscription| match (&group.topics, subscription) {
-        (Some(topics), subscription) => topics.iter().map(|topic| asked(topic, subscription)).collect(),
-        (None, Some(subscription)) => all(subscription),
-        (None, None) => Vec::new(),
+    let looked = broker.look_at_stable_positions(&group.group_id, |subscription, unstable| {
+        let mut topics = match (&group.topics, subscription) {
+            (Some(topics), subscription) => topics.iter().map(|topic| asked(topic, subscription)).collect(),
+            (None, Some(subscription)) => all(subscription),
+            (None, None) => Vec::new(),
+        };
+        if require_stable {
+            topics.iter_mut().for_each(|topic| hold_back(topic, unstable));
+        }
+        topics
     });
     *gate = looked.durable_at.max(*gate);
     answer.with_topics(looked.value)
+}
+
+/// Positions that are about to move are not told.
+fn hold_back(topic: &mut OffsetFetchResponseTopics, unstable: &Unstable<'_>) {
+    for answer in &mut topic.partitions {
+        let partition = topic::partition_id(answer.partition_index);
+        if partition.is_some_and(|partition| unstable.holds(&topic.name, partition)) {
+            let error_code = ResponseError::UnstableOffsetCommit.code();
+            *answer = answered(answer.partition_index, None).with_error_code(error_code);
+        }
+    }
 }
 
 fn asked(topic: &OffsetFetchRequestTopics, subscription: Option<&Subscription>) -> OffsetFetchResponseTopics {

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kafka_protocol::ResponseError;
 
-use super::topic::{self, Refusal};
+use super::topic::{self, Named, Refusal};
 use super::{Close, Reply, RequestContext, seal};
 use crate::batch::{self, Limits, RecordError};
 use crate::broker::{Broker, FeedHandle};
 use crate::config::{TimestampType, TopicSettings};
 use crate::metrics;
-use crate::model::{Append, Lsn, PartitionId};
-use crate::view::Selector;
+use crate::model::{Append, InTransaction, Lsn, PartitionId};
 use crate::view::name::{self, TopicName};
+use crate::view::{Selector, ViewName};
 use crate::wire::error;
 use crate::wire::produce_request::{PartitionData, ProduceRequest, TopicData};
 use crate::wire::produce_response::{self as answer, PartitionResponse, ProduceResponse, TopicResponse};
@@ -26,6 +26,12 @@ const DECOMPRESSED_BYTES_MAX: usize = 128 << 20;
 
 /// zstd came with this version (KIP-110).
 const ZSTD_VERSION_MIN: i16 = 7;
+
+/// From this version on a transaction touches a partition by writing to it (KIP-890).
+const ENLISTS_VERSION_MIN: i16 = 12;
+
+/// From this version on topics are named by their ids (KIP-516).
+const IDS_VERSION_MIN: i16 = 13;
 
 /// What was appended to a partition, or to a control topic.
 pub(super) struct Appended {
@@ -113,18 +119,26 @@ impl Produce<'_> {
             let message = format!("acks is {}; it can be -1, 0 or 1", self.request.acks);
             return Err(Refusal { error: ResponseError::InvalidRequiredAcks, message });
         }
-        if self.request.transactional_id.is_some() {
-            let message = "transactions are not served yet; produce without a transactional id".into();
-            return Err(Refusal { error: ResponseError::TransactionalIdAuthorizationFailed, message });
+        if self.version >= IDS_VERSION_MIN {
+            return match topic::named_by_id(self.broker, &topic.topic_id)? {
+                Named::Plain(feed) => Ok(Target::Feed(feed)),
+                Named::View(view) => self.view_target(&view),
+            };
         }
         match name::parse_topic(&topic.name) {
             Ok(TopicName::Plain(plain)) => Ok(Target::Feed(self.feed(plain)?)),
-            Ok(TopicName::View(view)) if view.selector == Selector::Seal => Ok(Target::Seal(self.feed(&view.feed)?)),
-            Ok(TopicName::View(view)) => Err(Refusal {
+            Ok(TopicName::View(view)) => self.view_target(&view),
+            Err(error) => Err(Refusal { error: ResponseError::InvalidTopicException, message: error.to_string() }),
+        }
+    }
+
+    fn view_target(&self, view: &ViewName) -> Result<Target, Refusal> {
+        match view.selector {
+            Selector::Seal => Ok(Target::Seal(self.feed(&view.feed)?)),
+            _ => Err(Refusal {
                 error: ResponseError::InvalidTopicException,
                 message: format!("{view} is a view and read-only; produce to {}", view.feed),
             }),
-            Err(error) => Err(Refusal { error: ResponseError::InvalidTopicException, message: error.to_string() }),
         }
     }
 
@@ -150,7 +164,7 @@ impl Produce<'_> {
             Target::Feed(feed) => self.append(feed, partition, &wanted.records),
             Target::Seal(feed) => {
                 let limits = self.limits(&feed.config().settings);
-                seal::by_records(self.broker, feed, partition, &wanted.records, &limits)
+                seal::by_records(self.broker, feed, wanted, &limits, self.transaction())
             }
         }
     }
@@ -173,7 +187,7 @@ impl Produce<'_> {
             partition,
             batch,
             settings: &config.model,
-            transaction: None,
+            transaction: self.transaction(),
             now,
         });
         let outcome = gated.value.map(|appended| {
@@ -183,6 +197,12 @@ impl Produce<'_> {
         });
         let outcome = outcome.map_err(|error| Refused::new(error::of_append(&error), error.to_string()));
         (outcome, gated.durable_at)
+    }
+
+    /// What the request says of the transaction that its batches may be part of.
+    fn transaction(&self) -> Option<InTransaction<'_>> {
+        let id = self.request.transactional_id.as_ref()?;
+        Some(InTransaction { id, enlists: self.version >= ENLISTS_VERSION_MIN })
     }
 
     fn limits(&self, settings: &TopicSettings) -> Limits {

@@ -1,7 +1,8 @@
 //! Records sent to `<feed>..seal`: each seals the feed's stream as a commit. Key = label, value = metadata (JSON).
 //!
 //! The first record takes the open stream, if there is one; each further record of the batch makes an empty commit. The
-//! offset answered is the number of the first commit.
+//! offset answered is the number of the first commit. Inside a transaction the record names the transaction's stream, which is
+//! sealed when it commits, with or without records: the number of the commit is not known yet, and -1 is answered.
 
 use bytes::Bytes;
 use kafka_protocol::ResponseError;
@@ -9,34 +10,44 @@ use kafka_protocol::ResponseError;
 use super::produce::{Appended, Outcome, Refused, bad_batch};
 use crate::batch::{self, Limits, RecordError, RecordRef};
 use crate::broker::{Broker, FeedHandle};
-use crate::model::{Lsn, PartitionId, ProducerId, Seal, SealReason, SealWish, SealingProducer};
+use crate::model::{
+    AppendError, InTransaction, Lsn, NameStream, ProducerId, Seal, SealReason, SealWish, SealingProducer,
+};
 use crate::wire::error;
+use crate::wire::produce_request::PartitionData;
+
+/// The commit has no number yet.
+const UNKNOWN: i64 = -1;
 
 /// Seals as the records of a batch ask.
 pub(super) fn by_records(
     broker: &Broker,
     feed: &FeedHandle,
-    partition: PartitionId,
-    records: &Bytes,
+    wanted: &PartitionData,
     limits: &Limits,
+    transaction: Option<InTransaction<'_>>,
 ) -> Outcome {
-    if partition.0 != 0 {
+    if wanted.index != 0 {
         let message = format!("{}..seal has one partition, 0", feed.name);
         return (Err(Refused::new(ResponseError::UnknownTopicOrPartition, message)), Lsn(0));
     }
-    let (wishes, batch) = match checked(records, limits) {
+    let (wishes, batch) = match checked(&wanted.records, limits) {
         Ok(checked) => checked,
         Err(refused) => return (Err(refused), Lsn(0)),
     };
     let header = &batch.header;
+    let producer = SealingProducer {
+        producer: ProducerId(header.producer_id),
+        epoch: header.producer_epoch,
+        sequence: header.base_sequence,
+    };
+    if header.attributes.is_transactional() {
+        return in_transaction(broker, feed, wishes, producer, transaction);
+    }
     let gated = broker.seal(Seal {
         feed: feed.id,
         wishes,
-        producer: header.has_producer().then_some(SealingProducer {
-            producer: ProducerId(header.producer_id),
-            epoch: header.producer_epoch,
-            sequence: header.base_sequence,
-        }),
+        producer: header.has_producer().then_some(producer),
         reason: SealReason::Control,
         producer_expiration_ms: broker.settings().typed().producer_id_expiration_ms,
         now: broker.now(),
@@ -47,6 +58,23 @@ pub(super) fn by_records(
         log_start: sealed.first.0,
     });
     (outcome.map_err(|error| Refused::new(error::of_seal(&error), error.to_string())), gated.durable_at)
+}
+
+fn in_transaction(
+    broker: &Broker,
+    feed: &FeedHandle,
+    wishes: Vec<SealWish>,
+    producer: SealingProducer,
+    transaction: Option<InTransaction<'_>>,
+) -> Outcome {
+    let Some(transaction) = transaction else {
+        let error = AppendError::NoTransactionalId;
+        return (Err(Refused::new(error::of_append(&error), error.to_string())), Lsn(0));
+    };
+    let gated = broker.name_stream(NameStream { feed: feed.id, transaction, producer, wishes, now: broker.now() });
+    let named = Appended { base_offset: UNKNOWN, log_append_time: -1, log_start: UNKNOWN };
+    let outcome = gated.value.map(|_| named);
+    (outcome.map_err(|error| Refused::new(error::of_name(&error), error.to_string())), gated.durable_at)
 }
 
 fn checked(records: &Bytes, limits: &Limits) -> Result<(Vec<SealWish>, batch::Batch), Refused> {

@@ -61,20 +61,29 @@ pub fn by_name(broker: &Broker, topic: &str) -> Result<Readable, Refusal> {
 
 /// The topic or view with that id.
 pub fn by_id(broker: &Broker, id: &Uuid) -> Result<Readable, Refusal> {
-    if let Some(feed) = broker.catalog().by_topic_id(id) {
-        return Ok(plain_topic(feed));
+    match named_by_id(broker, id)? {
+        Named::Plain(feed) => Ok(plain_topic(feed)),
+        Named::View(name) => view_topic(broker, ViewName::clone(&name)),
     }
-    match broker.view_name(id) {
-        Some(name) => {
-            let readable = view_topic(broker, ViewName::clone(&name))?;
-            // The feed may have been deleted and made again: then the id is an old one.
-            if name.topic_id(&readable.feed.topic_id) == *id {
-                Ok(readable)
-            } else {
-                Err(unknown(ResponseError::UnknownTopicId))
-            }
-        }
-        None => Err(unknown(ResponseError::UnknownTopicId)),
+}
+
+/// What a topic id stands for.
+pub enum Named {
+    Plain(Arc<FeedHandle>),
+    View(Arc<ViewName>),
+}
+
+/// The topic or view that has that id.
+pub fn named_by_id(broker: &Broker, id: &Uuid) -> Result<Named, Refusal> {
+    if let Some(feed) = broker.catalog().by_topic_id(id) {
+        return Ok(Named::Plain(feed));
+    }
+    let name = broker.view_name(id).ok_or_else(|| unknown(ResponseError::UnknownTopicId))?;
+    // The feed may have been deleted, and made again: then the id is an old one.
+    let feed = broker.catalog().by_name(&name.feed);
+    match feed.is_some_and(|feed| name.topic_id(&feed.topic_id) == *id) {
+        true => Ok(Named::View(name)),
+        false => Err(unknown(ResponseError::UnknownTopicId)),
     }
 }
 

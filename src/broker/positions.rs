@@ -3,11 +3,40 @@
 
 use super::Broker;
 use super::core::Gated;
-use crate::model::Subscription;
+use crate::model::{PartitionId, Subscription, Transactions};
+
+/// Positions of a group that open transactions are to move: until these have ended, nobody knows where they will be.
+pub struct Unstable<'a> {
+    transactions: &'a Transactions,
+    group: &'a str,
+}
+
+impl Unstable<'_> {
+    /// The position of that partition is one of them.
+    pub fn holds(&self, topic: &str, partition: PartitionId) -> bool {
+        let mut staging = self.transactions.staging(self.group);
+        staging.any(|(_, known)| {
+            let staged = known.open().and_then(|open| open.staged_for(self.group));
+            staged.is_some_and(|staged| staged.position(topic, partition).is_some())
+        })
+    }
+}
 
 impl Broker {
     /// Looks at a group's positions; none when there is no such group.
     pub fn look_at_positions<T>(&self, group: &str, look: impl FnOnce(Option<&Subscription>) -> T) -> Gated<T> {
         self.core.look(|state| look(state.subscription(group)))
+    }
+
+    /// The same, and which of them are about to be moved by a transaction.
+    pub fn look_at_stable_positions<T>(
+        &self,
+        group: &str,
+        look: impl FnOnce(Option<&Subscription>, &Unstable<'_>) -> T,
+    ) -> Gated<T> {
+        self.core.look(|state| {
+            let unstable = Unstable { transactions: state.transactions(), group };
+            look(state.subscription(group), &unstable)
+        })
     }
 }

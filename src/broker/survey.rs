@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use super::Broker;
 use super::core::Gated;
 use super::handles::FeedHandle;
-use crate::model::{PartitionId, ProducerId, Producers, State, Timestamp};
+use crate::model::{Offset, PartitionId, ProducerId, Producers, Timestamp};
 use crate::store::FileError;
 
-/// An idempotent producer, as one partition knows it.
+/// A producer with sequences, as one partition knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProducerSeen {
     pub id: ProducerId,
     pub epoch: i16,
     pub last_sequence: i32,
     pub last_at: Timestamp,
+    /// Where its open transaction begins in the partition.
+    pub transaction_start: Option<Offset>,
 }
 
 impl Broker {
@@ -36,29 +38,33 @@ impl Broker {
 
     /// The idempotent producers that a partition remembers; none for a partition that is not there.
     pub fn producers(&self, feed: &FeedHandle, partition: PartitionId) -> Gated<Option<Vec<ProducerSeen>>> {
-        self.look_at_producers(|state| Some(state.feed(feed.id)?.partition(partition)?.producers()))
+        let (id, expired) = (feed.id, self.producers_expired());
+        self.core.look(|state| {
+            let start = |producer| state.transaction_start(id, partition, producer);
+            Some(seen(state.feed(id)?.partition(partition)?.producers(), expired, start))
+        })
     }
 
     /// Those that the feed's control topic `..seal` remembers.
     pub fn seal_producers(&self, feed: &FeedHandle) -> Gated<Option<Vec<ProducerSeen>>> {
-        self.look_at_producers(|state| Some(state.feed(feed.id)?.seal_producers()))
+        let expired = self.producers_expired();
+        self.core.look(|state| Some(seen(state.feed(feed.id)?.seal_producers(), expired, |_| None)))
     }
 
-    fn look_at_producers(&self, find: impl FnOnce(&State) -> Option<&Producers>) -> Gated<Option<Vec<ProducerSeen>>> {
+    fn producers_expired(&self) -> Timestamp {
         let expiration_ms = self.settings.typed().producer_id_expiration_ms;
-        let expired = Timestamp(self.now().0.saturating_sub(expiration_ms));
-        self.core.look(|state| find(state).map(|producers| seen(producers, expired)))
+        Timestamp(self.now().0.saturating_sub(expiration_ms))
     }
 }
 
-/// Without those silent since before `expired`, which count as unknown.
-fn seen(producers: &Producers, expired: Timestamp) -> Vec<ProducerSeen> {
-    let known = producers.iter().filter(|(_, producer)| producer.last_at() >= expired);
-    let seen = known.map(|(id, producer)| ProducerSeen {
+/// Without those silent since before `expired`, which count as unknown unless they have a transaction open.
+fn seen(producers: &Producers, expired: Timestamp, start: impl Fn(ProducerId) -> Option<Offset>) -> Vec<ProducerSeen> {
+    let seen = producers.iter().map(|(id, producer)| ProducerSeen {
         id,
         epoch: producer.epoch(),
         last_sequence: producer.last_sequence().unwrap_or(-1),
         last_at: producer.last_at(),
+        transaction_start: start(id),
     });
-    seen.collect()
+    seen.filter(|seen| seen.last_at >= expired || seen.transaction_start.is_some()).collect()
 }

@@ -18,6 +18,7 @@ pub(super) async fn run(broker: Arc<Broker>) {
         () = keep_sealing(&broker) => {}
         () = keep_the_disk(&broker) => {}
         () = forget_positions(&broker) => {}
+        () = forget_transactional_ids(&broker) => {}
         () = broker.stop_requested() => {}
     }
 }
@@ -56,6 +57,15 @@ async fn forget_positions(broker: &Arc<Broker>) {
         if let Err(error) = tokio::task::spawn_blocking(move || broker.forget_old_positions()).await {
             tracing::error!(%error, "the look at old positions ended unexpectedly");
         }
+    }
+}
+
+async fn forget_transactional_ids(broker: &Broker) {
+    let period = broker.settings().typed().transactional_ids_check_interval;
+    let mut tick = ticks(period, period);
+    while !broker.is_stopping() {
+        tick.tick().await;
+        broker.forget_old_transactional_ids();
     }
 }
 

@@ -65,7 +65,11 @@ const GROUPS: &[Group] = &[
         effect: Accepted("these kinds of groups are not built yet"),
         known: STREAMS_GROUPS,
     },
-    Group { about: "Transactions.", effect: Accepted("transactions are not built yet"), known: TRANSACTIONS },
+    Group {
+        about: "Transactions.",
+        effect: Accepted("transactions have no log of their own, and end in one step"),
+        known: TRANSACTIONS,
+    },
     Group { about: "Tiered storage.", effect: Accepted("there is no tiered storage"), known: TIERS },
     Group {
         about: "Kafka's log cleaner, checkpoints and recovery.",
@@ -241,15 +245,12 @@ const TRANSACTIONS: &[Known] = &[
     ("add.partitions.to.txn.retry.backoff.max.ms", Int, Some("100"), AtLeast(0), false),
     ("add.partitions.to.txn.retry.backoff.ms", Int, Some("20"), AtLeast(1), false),
     ("transaction.abort.timed.out.transaction.cleanup.interval.ms", Int, Some("10000"), AtLeast(1), false),
-    ("transaction.max.timeout.ms", Int, Some("86400000"), AtLeast(1), false),
     ("transaction.partition.verification.enable", Boolean, Some("true"), Any, true),
-    ("transaction.remove.expired.transaction.cleanup.interval.ms", Int, Some("3600000"), AtLeast(1), false),
     ("transaction.state.log.load.buffer.size", Int, Some("5242880"), AtLeast(1), false),
     ("transaction.state.log.min.isr", Int, Some("2"), AtLeast(1), false),
     ("transaction.state.log.num.partitions", Int, Some("50"), AtLeast(1), false),
     ("transaction.state.log.replication.factor", Short, Some("3"), AtLeast(1), false),
     ("transaction.state.log.segment.bytes", Int, Some("104857600"), AtLeast(1), false),
-    ("transactional.id.expiration.ms", Int, Some("604800000"), AtLeast(1), false),
 ];
 
 #[rustfmt::skip]

@@ -77,6 +77,10 @@ pub const TABLE: &[ServerRow] = &[
     fixed("auto.create.topics.enable", Boolean, "true", Any, Works, "Whether a topic is created when a client first asks for it."),
     fixed("delete.topic.enable", Boolean, "true", Any, Works, "Whether topics may be deleted."),
     fixed("producer.id.expiration.ms", Int, "86400000", AtLeast(1), Works, "Idle time after which an idempotent producer's last batches are forgotten."),
+    // Transactions.
+    fixed("transaction.max.timeout.ms", Int, "86400000", AtLeast(1), Works, "Longest time that a producer may ask to keep a transaction open; feed readers do not wait for it."),
+    fixed("transactional.id.expiration.ms", Int, "604800000", AtLeast(1), Works, "Idle time after which a transactional id without an open transaction is forgotten."),
+    fixed("transaction.remove.expired.transaction.cleanup.interval.ms", Int, "3600000", AtLeast(1), Works, "How often it is looked at which transactional ids are to be forgotten."),
     // Consumer groups.
     fixed("group.min.session.timeout.ms", Int, "6000", Any, Works, "Shortest session timeout that a member may ask for; a client that asks for less is refused."),
     fixed("group.max.session.timeout.ms", Int, "1800000", Any, Works, "Longest session timeout that a member may ask for."),

@@ -22,5 +22,5 @@ mod stream;
 
 pub use bounded::SealClock;
 pub use published::{OpenStreamReading, PartitionEnds, Published};
-pub use reading::{Bounds, Budget, Found, Isolation, Reading, View, ViewError, ViewReadError};
+pub use reading::{Bounds, Budget, Extremes, Found, Isolation, Reading, View, ViewError, ViewReadError};
 pub use selector::{Mode, Selector, ViewName};

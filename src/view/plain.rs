@@ -1,23 +1,39 @@
 //! The plain topic: the partition's log up to its durable end, exactly Kafka's.
 
-use bytes::Bytes;
-
 use super::pieces;
 use super::published::PartitionEnds;
-use super::reading::{Bounds, Budget, Found};
+use super::reading::{Bounds, Budget, Found, Isolation, Reading};
 use crate::model::{Offset, Timestamp};
 use crate::store::{PartitionFiles, ReadError};
 
 /// Decompressed bytes looked through for a record's time; what was appended was checked against a smaller cap.
 const INNER_BYTES_MAX: usize = 1 << 30;
 
-pub(super) fn bounds(ends: PartitionEnds) -> Bounds {
-    Bounds { start: ends.log_start.0, end: ends.high_watermark.0 }
+/// Readers of committed records are shown nothing of what lies behind the first record of an open transaction.
+pub(super) fn bounds(ends: PartitionEnds, isolation: Isolation) -> Bounds {
+    let end = match isolation {
+        Isolation::ReadUncommitted => ends.high_watermark,
+        Isolation::ReadCommitted => ends.last_stable,
+    };
+    Bounds { start: ends.log_start.0, end: end.0 }
 }
 
-pub(super) fn read(files: &PartitionFiles, from: i64, end: i64, budget: Budget) -> Result<Vec<Bytes>, ReadError> {
-    let slice = pieces::read_slice(files, Offset(from), Offset(end), budget)?;
-    Ok(slice.map(|slice| slice.bytes).into_iter().collect())
+/// Whole batches as stored, of aborted transactions too: readers of committed records are told which to pass over.
+pub(super) fn read(
+    files: &PartitionFiles,
+    from: i64,
+    end: i64,
+    budget: Budget,
+    isolation: Isolation,
+) -> Result<Reading, ReadError> {
+    let Some(slice) = pieces::read_slice(files, Offset(from), Offset(end), budget)? else {
+        return Ok(Reading::default());
+    };
+    let aborted = match isolation {
+        Isolation::ReadUncommitted => Vec::new(),
+        Isolation::ReadCommitted => files.aborted().within(slice.base_offset, slice.next_offset)?,
+    };
+    Ok(Reading { parts: vec![slice.bytes], aborted })
 }
 
 /// The first record whose time is `time` or later.

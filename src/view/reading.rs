@@ -11,7 +11,7 @@ use super::published::Published;
 use super::selector::{Mode, Selector, ViewName};
 use super::stream::{self, StreamReading};
 use super::{plain, published::PartitionEnds};
-use crate::model::{CommitNumber, Offset, PartitionId, StreamId, Timestamp};
+use crate::model::{AbortedRow, CommitNumber, Offset, PartitionId, StreamId, Timestamp};
 use crate::store::{FileError, PartitionFiles, ReadError};
 
 /// An open view. Its bounds are asked anew at each read, since following views grow.
@@ -56,6 +56,24 @@ pub struct Budget {
 #[derive(Debug, Default)]
 pub struct Reading {
     pub parts: Vec<Bytes>,
+    /// Aborted transactions that the parts hold batches of, by their first record. Asked for by readers of committed
+    /// records, of the plain topic: nothing else holds any.
+    pub aborted: Vec<AbortedRow>,
+}
+
+/// How far a partition goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extremes {
+    /// One past the last durable record.
+    pub high_watermark: i64,
+    /// What lies below is decided; of a view, all.
+    pub last_stable: i64,
+}
+
+impl From<Vec<Bytes>> for Reading {
+    fn from(parts: Vec<Bytes>) -> Reading {
+        Reading { parts, aborted: Vec::new() }
+    }
 }
 
 impl Reading {
@@ -191,7 +209,7 @@ impl View {
             Content::CommitLog => Ok(Bounds { start: self.feed.history().manifest.0, end: self.feed.commits().0 }),
             Content::StreamLog => Ok(Bounds { start: self.feed.history().event, end: self.feed.events() }),
             Content::Seal => Ok(Bounds { start: self.feed.commits().0, end: self.feed.commits().0 }),
-            Content::Plain => Ok(plain::bounds(self.ends(partition)?)),
+            Content::Plain => Ok(plain::bounds(self.ends(partition)?, isolation)),
             Content::Space(range) => Ok(bounds_of(self.stretch(*range, partition)?)),
             Content::Stream(reading) => self.stream_bounds(reading, partition, isolation),
         }
@@ -230,19 +248,38 @@ impl View {
             return Ok((bounds, Reading::default()));
         }
         let parts = match &self.content {
+            Content::Plain => {
+                let files = self.files(partition)?;
+                return Ok((bounds, plain::read(&files, from, bounds.end, budget, isolation)?));
+            }
             Content::CommitLog => history::commits(&*self.feed, from, bounds.end, budget)?,
             Content::StreamLog => history::events(&*self.feed, from, bounds.end, budget)?,
             Content::Seal => Vec::new(),
-            Content::Plain => plain::read(&*self.files(partition)?, from, bounds.end, budget)?,
             Content::Space(range) => self.stretch(*range, partition)?.read(&*self.files(partition)?, from, budget)?,
             Content::Stream(reading) => self.read_stream(reading, partition, from, budget)?,
         };
-        Ok((bounds, Reading { parts }))
+        Ok((bounds, parts.into()))
+    }
+
+    /// How far the partition goes, whoever may see it, for a reader at `from` who was given `bounds`: a position in the
+    /// gap past a tight end is valid, and must not look as if the log had shrunk.
+    pub fn extremes(&self, partition: PartitionId, bounds: Bounds, from: i64) -> Extremes {
+        match (&self.content, self.feed.partition(partition)) {
+            (Content::Plain, Some(ends)) => {
+                Extremes { high_watermark: ends.high_watermark.0, last_stable: ends.last_stable.0 }
+            }
+            _ => Extremes { high_watermark: bounds.end.max(from), last_stable: bounds.end.max(from) },
+        }
     }
 
     /// The first record at or after `time`: record time on the plain topic, seal time on views.
-    pub fn find_time(&self, partition: PartitionId, time: Timestamp) -> Result<Option<Found>, ViewReadError> {
-        let bounds = self.bounds(partition, Isolation::ReadUncommitted)?;
+    pub fn find_time(
+        &self,
+        partition: PartitionId,
+        time: Timestamp,
+        isolation: Isolation,
+    ) -> Result<Option<Found>, ViewReadError> {
+        let bounds = self.bounds(partition, isolation)?;
         if bounds.start >= bounds.end {
             return Ok(None);
         }
@@ -264,8 +301,8 @@ impl View {
     }
 
     /// The newest time in the partition and the first record that has it.
-    pub fn newest(&self, partition: PartitionId) -> Result<Option<Found>, ViewReadError> {
-        let bounds = self.bounds(partition, Isolation::ReadUncommitted)?;
+    pub fn newest(&self, partition: PartitionId, isolation: Isolation) -> Result<Option<Found>, ViewReadError> {
+        let bounds = self.bounds(partition, isolation)?;
         if bounds.start >= bounds.end {
             return Ok(None);
         }
@@ -273,7 +310,7 @@ impl View {
             Content::Plain => Ok(plain::newest(&*self.files(partition)?, bounds)?),
             _ => {
                 let last = self.feed.sealed_at();
-                match self.find_time(partition, last)? {
+                match self.find_time(partition, last, isolation)? {
                     Some(found) => Ok(Some(found)),
                     None => self.newest_sealed(partition, bounds),
                 }
@@ -315,10 +352,12 @@ impl View {
         Ok(Some(Found { offset: row.feed_base.max(stretch.start).0 - stretch.shift, timestamp }))
     }
 
-    /// Where reading may start: on following views a position up to the feed's end is valid (SEMANTICS 5.4).
+    /// Where reading may start: on following views a position up to the feed's end is valid (SEMANTICS 5.4), and on the
+    /// plain topic one that an open transaction keeps readers of committed records from.
     fn valid_end(&self, partition: PartitionId, bounds: Bounds) -> Result<i64, ViewReadError> {
         match &self.content {
             Content::Space(CommitRange { end: None, .. }) => Ok(self.ends(partition)?.feed_end.0.max(bounds.end)),
+            Content::Plain => Ok(self.ends(partition)?.high_watermark.0.max(bounds.end)),
             _ => Ok(bounds.end),
         }
     }

@@ -11,8 +11,8 @@ use crate::config::{AlterError, OverrideError};
 use crate::model::group::GroupError;
 use crate::model::group::consumer::Fault;
 use crate::model::{
-    AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, EnlistError, PartitionsError,
-    SealError, SequenceError, SubscriptionError, TrimError,
+    AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, EnlistError, NameError,
+    PartitionsError, SealError, SequenceError, SubscriptionError, TrimError,
 };
 use crate::store::{FileError, ReadError};
 use crate::view::{ViewError, ViewReadError};
@@ -66,6 +66,15 @@ fn of_enlist_in_produce(error: &EnlistError) -> ResponseError {
         EnlistError::TooManyPartitions | EnlistError::TooManyGroups | EnlistError::Subscription(_) => {
             ResponseError::PolicyViolation
         }
+    }
+}
+
+pub fn of_name(error: &NameError) -> ResponseError {
+    match error {
+        NameError::Several { .. } => ResponseError::InvalidRecord,
+        NameError::Transaction(error) => of_enlist_in_produce(error),
+        NameError::Seal(error) => of_seal(error),
+        NameError::Sequence(error) => of_sequence(error),
     }
 }
 

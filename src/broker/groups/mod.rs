@@ -13,6 +13,7 @@ mod delete;
 mod forget;
 mod list;
 mod running;
+mod stage;
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -25,6 +26,7 @@ pub use self::commit::CommitError;
 use self::deadlines::Deadlines;
 pub use self::list::ListedGroup;
 use self::running::{Running, Slot};
+pub use self::stage::StageError;
 use super::core::Core;
 use super::{Broker, Gated};
 use crate::config::Settings;

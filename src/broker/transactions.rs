@@ -1,0 +1,56 @@
+//! Transactions as they run: their producers, what they touch, and how they end.
+
+use super::{Broker, Gated};
+use crate::model::{
+    Bind, BindError, EndError, EndTransaction, Enlist, EnlistError, Identity, NameError, NameOutcome, NameStream,
+    Timestamp, Transactional, Transactions,
+};
+
+impl Broker {
+    /// Gives a transactional id its producer; the one before is fenced, and what it left open is aborted.
+    pub fn bind_producer(&self, bind: Bind) -> Gated<Result<Identity, BindError>> {
+        self.submit(|state| state.decide_bind(bind, &|feed| self.rolling(feed)))
+    }
+
+    /// A transaction touches partitions or groups.
+    pub fn enlist(&self, enlist: Enlist) -> Gated<Result<(), EnlistError>> {
+        self.submit(|state| state.decide_enlist(enlist))
+    }
+
+    /// Says what the stream of a transaction is called.
+    pub fn name_stream(&self, name: NameStream<'_>) -> Gated<Result<NameOutcome, NameError>> {
+        self.submit(|state| state.decide_name_stream(name))
+    }
+
+    /// Ends a transaction: one entry, on all the partitions that it touched. The outcome is who its producer is from here on.
+    pub fn end_transaction(&self, end: EndTransaction) -> Gated<Result<Identity, EndError>> {
+        self.submit(|state| state.decide_end(end, &|feed| self.rolling(feed)))
+    }
+
+    /// Aborts an open transaction at the operator's wish; false when there was none.
+    pub fn abort_transaction(&self, id: &str) -> Gated<bool> {
+        let now = self.now();
+        self.decide(|state| state.decide_abort(id, now, &|feed| self.rolling(feed)))
+    }
+
+    /// Looks at one transactional id.
+    pub fn look_at_transaction<T>(&self, id: &str, look: impl FnOnce(Option<&Transactional>) -> T) -> Gated<T> {
+        self.core.look(|state| look(state.transactions().get(id)))
+    }
+
+    /// Looks at all of them.
+    pub fn look_at_transactions<T>(&self, look: impl FnOnce(&Transactions) -> T) -> Gated<T> {
+        self.core.look(|state| look(state.transactions()))
+    }
+
+    /// Forgets the transactional ids that nobody used for `transactional.id.expiration.ms`.
+    pub fn forget_old_transactional_ids(&self) {
+        let expiration_ms = self.settings.typed().transactional_id_expiration_ms;
+        let before = Timestamp(self.now().0.saturating_sub(expiration_ms));
+        let num_forgotten = self.decide(|state| state.decide_forget_transactional_ids(before)).value;
+        if num_forgotten > 0 {
+            tracing::info!(num_forgotten, "unused transactional ids forgotten");
+            self.kick();
+        }
+    }
+}

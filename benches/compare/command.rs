@@ -18,7 +18,11 @@ pub fn run(command: &Command) -> Result<(), Fault> {
         }
         Command::RawFetch { target, max } => print("raw-fetch", load::fetch(&aim(target), *max)?),
         Command::RawTail { target, size } => print("raw-tail", load::tail(&prepared(target)?, *size)?),
-        Command::Lives { .. } | Command::Feeds { .. } | Command::Groups | Command::Crowds { .. } => {}
+        Command::Lives { .. }
+        | Command::Feeds { .. }
+        | Command::Groups
+        | Command::Transactions
+        | Command::Crowds { .. } => {}
         Command::Ready { addr } => println!("ready ms={:.1}", load::ready(addr)?.as_secs_f64() * 1e3),
         Command::Echo { size, seconds } => print("echo", load::echo(*size, *seconds)?),
     }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::Fault;
 use crate::broker::Broker;
-use crate::load;
+use crate::figure::{self, Figure};
+use crate::load::{self, each, median};
 use crate::options::{Contestant, Options};
 use crate::process;
 use crate::sample::{Meter, Sample};
@@ -25,14 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const COORDINATOR_NOT_YET: [i16; 3] = [14, 15, 16];
 const REJOIN: [i16; 3] = [22, 25, 27];
 
-/// A figure of one broker.
-struct Figure {
-    what: String,
-    value: f64,
-    /// True: more is better.
-    rate: bool,
-}
-
 pub fn run(options: &Options) -> Result<(), Fault> {
     let mut all: Vec<(Contestant, Vec<Figure>)> = Vec::new();
     for &contestant in &options.brokers {
@@ -46,26 +39,8 @@ pub fn run(options: &Options) -> Result<(), Fault> {
         broker.stop()?;
         all.push((contestant, figures));
     }
-    print(&all);
+    figure::print(&all);
     Ok(())
-}
-
-fn print(all: &[(Contestant, Vec<Figure>)]) {
-    let kafka = all.iter().find(|(contestant, _)| *contestant == Contestant::Kafka);
-    for index in 0..all.first().map_or(0, |(_, figures)| figures.len()) {
-        for (contestant, figures) in all {
-            let Figure { what, value, rate } = &figures[index];
-            let against = kafka.filter(|_| *contestant != Contestant::Kafka).map(|(_, theirs)| {
-                let theirs = theirs[index].value;
-                if *rate {
-                    format!("{:.1} x Kafka's", value / theirs)
-                } else {
-                    format!("1/{:.1} of Kafka's", theirs / value)
-                }
-            });
-            println!("{what:44} {:18} {value:>12.3} {}", contestant.name(), against.unwrap_or_default());
-        }
-    }
 }
 
 /// Positions committed by clients that are no members: one at a time, and by 16 at once.
@@ -83,11 +58,6 @@ fn commits(broker: &Broker, options: &Options, figures: &mut Vec<Figure>) -> Res
     figures.push(Figure { what: "OffsetCommit, 16 at a time, p99, ms".into(), value: many.p99_ms, rate: false });
     figures.push(Figure { what: "OffsetCommit, cpu us each".into(), value: many.cpu_us_per_request, rate: false });
     Ok(())
-}
-
-fn median(options: &Options, mut once: impl FnMut() -> Result<Sample, Fault>) -> Result<Sample, Fault> {
-    let samples: Vec<Sample> = (0..options.rounds()).map(|_| once()).collect::<Result<_, _>>()?;
-    Ok(Sample::median(&samples))
 }
 
 fn commit(broker: &Broker, seconds: f64, connections: usize) -> Result<Sample, Fault> {
@@ -233,17 +203,4 @@ fn coordinator(address: &str, group: &str) -> Result<Connection, Fault> {
         thread::sleep(Duration::from_millis(50));
     }
     Err(format!("{group}: no coordinator after {} s", PATIENCE.as_secs()).into())
-}
-
-/// The work on a thread each, at once.
-fn each<T: Send>(num: usize, work: impl Fn(usize) -> Result<T, Fault> + Sync) -> Result<Vec<T>, Fault> {
-    thread::scope(|scope| {
-        let running: Vec<_> = (0..num)
-            .map(|number| {
-                let work = &work;
-                scope.spawn(move || work(number).map_err(|fault| fault.to_string()))
-            })
-            .collect();
-        running.into_iter().map(|one| Ok(one.join().map_err(|_| "a load panicked")??)).collect()
-    })
 }

@@ -10,6 +10,7 @@ mod command;
 mod contest;
 mod crowds;
 mod feeds;
+mod figure;
 mod groups;
 mod lives;
 mod load;
@@ -18,6 +19,7 @@ mod options;
 mod process;
 mod report;
 mod sample;
+mod transactions;
 mod wire;
 mod workload;
 
@@ -32,6 +34,7 @@ fn main() -> Result<(), Fault> {
         Some(options::Command::Lives { topics, megabytes }) => lives::run(&options, *topics, *megabytes),
         Some(options::Command::Feeds { commits, feeds }) => feeds::run(&options, *commits, *feeds),
         Some(options::Command::Groups) => groups::run(&options),
+        Some(options::Command::Transactions) => transactions::run(&options),
         Some(options::Command::Crowds { idle }) => crowds::run(&options, *idle),
         Some(command) => command::run(command),
         None => {

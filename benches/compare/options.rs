@@ -137,6 +137,8 @@ pub enum Command {
     },
     /// Consumer groups: committing positions, joining, and groups that do nothing.
     Groups,
+    /// Transactions, one after another by 1, 4 and 16 producers.
+    Transactions,
     /// Many connections, good and bad ones: the broker's memory, and how a good client fares beside them.
     Crowds {
         /// Idle connections.

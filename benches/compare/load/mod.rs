@@ -1,5 +1,6 @@
 //! The loads. Each runs for a time and gives a [`Sample`](crate::sample::Sample).
 
+mod each;
 mod echo;
 mod fetch;
 mod produce;
@@ -7,6 +8,7 @@ mod ready;
 mod tail;
 mod topic;
 
+pub use each::{each, median};
 pub use echo::echo;
 pub use fetch::fetch;
 pub use produce::{Shape, produce};

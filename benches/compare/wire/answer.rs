@@ -91,7 +91,7 @@ pub(super) fn string_at(bytes: &[u8], at: &mut usize) -> Result<String, Fault> {
     Ok(String::from_utf8(string.to_vec())?)
 }
 
-fn i64_at(bytes: &[u8], at: usize) -> Result<i64, Fault> {
+pub(super) fn i64_at(bytes: &[u8], at: usize) -> Result<i64, Fault> {
     Ok(i64::from_be_bytes(array_at(bytes, at)?))
 }
 

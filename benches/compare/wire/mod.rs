@@ -6,15 +6,21 @@ mod buffer;
 mod connection;
 mod group;
 mod request;
+mod transaction;
 
 pub use answer::{created, fetched, listed, names_a_broker, produced};
-pub use batch::batch;
+pub use batch::{Writer, batch, batch_of};
 pub use connection::Connection;
 pub use group::{
     Joined, Membership, code, committed, find_coordinator, found_coordinator, heartbeat, join_group, joined,
     offset_commit, sync_group, synced,
 };
 pub use request::{create_topics, fetch, list_end, metadata, produce};
+
+pub use transaction::{
+    Identity, add_partition, added, end, find_transaction_coordinator, found_transaction_coordinator, given,
+    init_producer, produce_in,
+};
 
 use crate::Fault;
 

@@ -5,6 +5,7 @@ import contextlib
 TOPIC = "--entity-type topics --entity-name tools-a"
 BROKER = "--entity-type brokers --entity-name 1"
 CLUSTER = "--entity-type brokers --entity-default"
+GROUP = "--entity-type groups --entity-name tools-configured"
 
 # Configs of our own, and of security, which come with it.
 NOT_COMPARED = ("streamstack.", "sasl.", "ssl.", "delegation.token.")
@@ -91,6 +92,31 @@ def broker_alter(t):
     return compared(answers)
 
 
+def group(t):
+    """Of a group that nobody has joined. (Configs of share and Streams groups can be set on Kafka, and are refused here.)"""
+    return t.answers(
+        f"kafka-configs --describe {GROUP}",
+        f"kafka-configs --describe {GROUP} --all",
+        f"kafka-configs --alter {GROUP} --add-config consumer.session.timeout.ms=50000,consumer.heartbeat.interval.ms=6000",
+        f"kafka-configs --describe {GROUP}",
+        f"kafka-configs --describe {GROUP} --all",
+        "kafka-configs --describe --entity-type groups",
+        "kafka-configs --describe --group tools-configured",
+        f"kafka-configs --alter {GROUP} --add-config consumer.session.timeout.ms=60001",
+        f"kafka-configs --alter {GROUP} --add-config consumer.heartbeat.interval.ms=1",
+        f"kafka-configs --alter {GROUP} --add-config consumer.heartbeat.interval.ms=many",
+        f"kafka-configs --alter {GROUP} --add-config consumer.session.timeout.ms=0",
+        f"kafka-configs --alter {GROUP} --add-config no.such.config=1",
+        f"kafka-configs --alter {GROUP} --delete-config no.such.config",
+        "kafka-configs --alter --entity-type groups --entity-default --add-config consumer.session.timeout.ms=50000",
+        f"kafka-configs --alter {GROUP} --delete-config consumer.session.timeout.ms",
+        f"kafka-configs --describe {GROUP}",
+        f"kafka-configs --alter {GROUP} --delete-config consumer.heartbeat.interval.ms",
+        f"kafka-configs --describe {GROUP}",
+        "kafka-configs --describe --entity-type groups",
+    )
+
+
 def others(t):
     return t.answers(
         "kafka-configs --describe --entity-type users",
@@ -107,5 +133,6 @@ CHECKS = [
     ("tools.configs.topic_alter", topic_alter),
     ("tools.configs.broker", broker),
     ("tools.configs.broker_alter", broker_alter),
+    ("tools.configs.group", group),
     ("tools.configs.others", others),
 ]

@@ -13,7 +13,7 @@ use super::resource::Resource;
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
-use crate::config::{AlterOp, Alteration, alter_broker, alter_topic};
+use crate::config::{AlterOp, Alteration};
 use crate::model::{Lsn, Overrides};
 
 /// Answers an AlterConfigs.
@@ -43,10 +43,7 @@ fn alter(broker: &Broker, asked: &AlterConfigsResource, validate_only: bool, gat
     let resource = Resource::find(broker, asked.resource_type, &asked.resource_name)?;
     let changes = asked.configs.iter().map(set).collect::<Result<Vec<_>, _>>()?;
     let nothing = Overrides::new();
-    let configured = resource.configure(broker, validate_only, |_| match resource {
-        Resource::Feed(_) => alter_topic(&nothing, &changes),
-        Resource::Broker(_) => alter_broker(&nothing, &changes),
-    });
+    let configured = resource.configure(broker, validate_only, |_| resource.altered(broker, &nothing, &changes));
     *gate = configured.durable_at.max(*gate);
     configured.value
 }

@@ -98,5 +98,6 @@ fn owned(topic: &TopicName, partition: PartitionId, asked: &AskedPosition) -> Mo
         offset: asked.offset,
         leader_epoch: asked.leader_epoch,
         metadata: asked.metadata.as_deref().unwrap_or_default().to_owned(),
+        expires: None,
     }
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::group::text;
 use super::metadata::topic_name;
 use super::node::{GROUP_OPERATIONS, operations};
-use super::subscribed::Subscribable;
+use super::subscribed;
 use super::{Reply, RequestContext};
 use crate::broker::{Broker, Gated};
 use crate::model::group::GroupError;
@@ -28,11 +28,10 @@ const CONSUMER: i8 = 1;
 
 /// Answers a ConsumerGroupDescribe.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: ConsumerGroupDescribeRequest) -> Reply {
-    let topics = Subscribable(broker);
     let mut gate = Lsn(0);
     let asked: BTreeSet<GroupId> = request.group_ids.into_iter().collect();
     let groups = asked.into_iter().map(|group| {
-        let look = |machine: &ConsumerGroup, settings: &Settings| described(machine, settings, &topics);
+        let look = |machine: &ConsumerGroup, settings: &Settings| described(machine, settings, broker);
         let Gated { value, durable_at } = broker.look_at_consumer_group(&group, look);
         gate = gate.max(durable_at);
         let operations = operations(request.include_authorized_operations, GROUP_OPERATIONS);
@@ -48,16 +47,16 @@ fn refused(error: &GroupError) -> DescribedGroup {
         .with_error_message(Some(text(error.to_string())))
 }
 
-fn described(group: &ConsumerGroup, settings: &Settings, topics: &Subscribable<'_>) -> DescribedGroup {
+fn described(group: &ConsumerGroup, settings: &Settings, broker: &Broker) -> DescribedGroup {
     DescribedGroup::default()
         .with_group_state(text(group.state().to_string()))
         .with_group_epoch(group.epoch())
         .with_assignment_epoch(group.target_epoch())
         .with_assignor_name(text(group.assignor_name(settings)))
-        .with_members(group.members().map(|(id, member)| described_member(id, member, topics)).collect())
+        .with_members(group.members().map(|(id, member)| described_member(id, member, broker)).collect())
 }
 
-fn described_member(id: &str, member: &Member, topics: &Subscribable<'_>) -> DescribedMember {
+fn described_member(id: &str, member: &Member, broker: &Broker) -> DescribedMember {
     let optional = |value: &Option<String>| value.as_deref().map(text);
     DescribedMember::default()
         .with_member_id(text(id))
@@ -68,8 +67,8 @@ fn described_member(id: &str, member: &Member, topics: &Subscribable<'_>) -> Des
         .with_client_host(text(&member.client_host))
         .with_subscribed_topic_names(member.topics.iter().map(|name| topic_name(name)).collect())
         .with_subscribed_topic_regex(member.regex.as_deref().filter(|regex| !regex.is_empty()).map(text))
-        .with_assignment(assignment(held(&member.assigned), topics))
-        .with_target_assignment(assignment(member.target.clone(), topics))
+        .with_assignment(assignment(held(&member.assigned), broker))
+        .with_target_assignment(assignment(member.target.clone(), broker))
         .with_member_type(if member.classic.is_some() { CLASSIC } else { CONSUMER })
 }
 
@@ -78,12 +77,10 @@ fn held(holdings: &Holdings) -> impl IntoIterator<Item = (Uuid, BTreeSet<Partiti
 }
 
 /// Topics that are gone have no name, and are left out.
-fn assignment(
-    partitions: impl IntoIterator<Item = (Uuid, BTreeSet<PartitionId>)>,
-    topics: &Subscribable<'_>,
-) -> Assignment {
+fn assignment(partitions: impl IntoIterator<Item = (Uuid, BTreeSet<PartitionId>)>, broker: &Broker) -> Assignment {
     let topic = |(id, partitions): (Uuid, BTreeSet<PartitionId>)| {
-        let topic = TopicPartitions::default().with_topic_id(id).with_topic_name(topic_name(&topics.name(&id)?));
+        let topic =
+            TopicPartitions::default().with_topic_id(id).with_topic_name(topic_name(&subscribed::name(broker, &id)?));
         Some(topic.with_partitions(partitions.into_iter().map(|partition| partition.0 as i32).collect()))
     };
     Assignment::default().with_topic_partitions(partitions.into_iter().filter_map(topic).collect())

@@ -11,20 +11,23 @@ use uuid::Uuid;
 use super::group::{client, owned, text, unique};
 use super::subscribed::Subscribable;
 use super::{Reply, RequestContext};
-use crate::broker::{Broker, Gated};
+use crate::broker::Broker;
+use crate::model::PartitionId;
 use crate::model::group::consumer::{Fault, Heartbeat, JOIN, Partitions, Told};
 use crate::model::group::{Client, GroupError};
-use crate::model::{Lsn, PartitionId};
 use crate::wire::error;
 
 /// Answers a ConsumerGroupHeartbeat.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: ConsumerGroupHeartbeatRequest) -> Reply {
     let group = request.group_id.to_string();
-    let Gated { value, durable_at } = match group.is_empty() {
-        true => Gated { value: Err(no_group()), durable_at: Lsn(0) },
-        false => broker.consumer_heartbeat(&group, &heartbeat(context, request), &Subscribable(broker)),
-    };
-    context.ready_at(&response(value), durable_at)
+    if group.is_empty() {
+        return context.ready(&response(Err(no_group())));
+    }
+    let beat = heartbeat(context, request);
+    let views = broker.subscribed_views(&group, &beat);
+    let (looking, beating) = (broker.clone(), broker.clone());
+    let look = move || Subscribable::with_views(&looking, &views);
+    context.changed(broker, look, move |topics| beating.consumer_heartbeat(&group, &beat, &topics).map(response))
 }
 
 fn no_group() -> GroupError {

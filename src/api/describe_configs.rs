@@ -1,4 +1,4 @@
-//! DescribeConfigs (key 32): every config of a topic or broker, set or not, with its source.
+//! DescribeConfigs (key 32): every config of a topic, broker or consumer group, set or not, with its source.
 //!
 //! All of them, because Kafka Streams stops when one that it looks for is missing.
 
@@ -56,12 +56,19 @@ fn configs(broker: &Broker, asked: &DescribeConfigsResource) -> Result<Vec<Confi
         }
         Shown::Broker(Some(_)) => config::broker_configs(settings.dynamic().configs(), settings.server()),
         Shown::Broker(None) => config::cluster_configs(settings.dynamic().configs()),
+        Shown::Group(group) => of_group(broker, &group),
     })
 }
 
 fn of_feed(broker: &Broker, feed: &FeedHandle) -> Vec<ConfigValue> {
     let settings = broker.settings();
     config::topic_configs(&feed.overrides(), settings.dynamic().configs(), settings.server())
+}
+
+fn of_group(broker: &Broker, group: &str) -> Vec<ConfigValue> {
+    let settings = broker.settings();
+    let overrides = settings.group(group).map(|own| own.overrides).unwrap_or_default();
+    config::group_configs(&overrides, settings.dynamic().configs(), settings.server())
 }
 
 /// None means all of them, and so does an empty list, as in Kafka.

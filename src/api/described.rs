@@ -43,10 +43,9 @@ impl Described {
             Ok(TopicName::Plain(plain)) => {
                 broker.catalog().by_name(plain).map(|feed| Described::of_feed(&feed)).ok_or_else(unknown_topic)
             }
-            Ok(TopicName::View(view)) => Described::of_view(broker, &view).inspect_err(|refusal| {
-                // There is no room for the reason in these answers, so it is found here.
-                tracing::debug!(topic, error = ?refusal.error, reason = refusal.message, "view not answered");
-            }),
+            Ok(TopicName::View(view)) => {
+                Described::of_view(broker, &view).inspect_err(|refusal| tell(broker, topic, refusal))
+            }
             Err(error) => Err(invalid_name(&error)),
         }
     }
@@ -64,6 +63,15 @@ impl Described {
 
     pub fn operations(&self) -> i32 {
         if self.is_view { VIEW_OPERATIONS } else { TOPIC_OPERATIONS }
+    }
+}
+
+/// There is no room for the reason in these answers, so it is found in the log.
+fn tell(broker: &Broker, topic: &str, refusal: &Refusal) {
+    match refusal.error {
+        // As of any topic that is not there.
+        ResponseError::UnknownTopicOrPartition => {}
+        error => broker.tell_refused_view(topic, error == ResponseError::LeaderNotAvailable, &refusal.message),
     }
 }
 

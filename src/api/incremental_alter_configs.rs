@@ -13,7 +13,7 @@ use super::resource::Resource;
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
-use crate::config::{AlterOp, Alteration, alter_broker, alter_topic};
+use crate::config::{AlterOp, Alteration};
 use crate::model::Lsn;
 
 /// Answers an IncrementalAlterConfigs.
@@ -45,10 +45,8 @@ fn alter(broker: &Broker, asked: &AlterConfigsResource, validate_only: bool, gat
         return Err(invalid(&format!("Error due to duplicate config keys: {name}")));
     }
     let changes = asked.configs.iter().map(alteration).collect::<Result<Vec<_>, _>>()?;
-    let configured = resource.configure(broker, validate_only, |overrides| match resource {
-        Resource::Feed(_) => alter_topic(overrides, &changes),
-        Resource::Broker(_) => alter_broker(overrides, &changes),
-    });
+    let configured =
+        resource.configure(broker, validate_only, |overrides| resource.altered(broker, overrides, &changes));
     *gate = configured.durable_at.max(*gate);
     configured.value
 }

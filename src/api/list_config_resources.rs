@@ -1,4 +1,5 @@
-//! ListConfigResources (key 74): what configs can be described of: the topics and this broker.
+//! ListConfigResources (key 74): what configs can be described of: the topics, this broker, and the consumer groups that have
+//! configs of their own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,14 +9,13 @@ use kafka_protocol::messages::list_config_resources_response::ConfigResource;
 use kafka_protocol::messages::{ListConfigResourcesRequest, ListConfigResourcesResponse};
 use kafka_protocol::protocol::StrBytes;
 
-use super::resource::{BROKER, TOPIC};
+use super::resource::{BROKER, GROUP, TOPIC};
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
 
-/// Types of which there is nothing here: loggers, metrics that clients push, groups with configs of their own.
+/// Types of which there is nothing here: loggers, and metrics that clients push.
 const BROKER_LOGGER: i8 = 8;
 const CLIENT_METRICS: i8 = 16;
-const GROUP: i8 = 32;
 
 /// All that Kafka knows here.
 const TYPES: [i8; 5] = [TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP];
@@ -45,6 +45,7 @@ fn names(broker: &Broker, kind: i8) -> Vec<String> {
     match kind {
         TOPIC => broker.catalog().all().iter().map(|feed| feed.name.clone()).collect(),
         BROKER => vec![broker.settings().typed().node_id.to_string()],
+        GROUP => broker.settings().configured_groups(),
         _ => Vec::new(),
     }
 }

@@ -10,25 +10,45 @@ use kafka_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse};
 
 use super::asked_positions::{self, AskedPosition, AskedTopic};
 use super::{Reply, RequestContext};
-use crate::broker::{Broker, CommitError, Committer};
+use crate::broker::{Broker, CommitError, Committer, Gated};
+use crate::model::{Lsn, MovedPosition, Timestamp};
 use crate::wire::error;
 
 const GROUP_NOT_FOUND_SINCE: i16 = 9;
 
 /// Answers an OffsetCommit.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: OffsetCommitRequest) -> Reply {
-    let topics: Vec<AskedTopic> = request.topics.iter().map(|topic| asked(broker, topic)).collect();
-    if !asked_positions::are_known(&topics) {
-        return context.ready(&answer(&topics, None));
+    let (looking, committing, version) = (broker.clone(), broker.clone(), context.version);
+    let request = Arc::new(request);
+    let looked_at = request.clone();
+    let look = move || looked_at.topics.iter().map(|topic| asked(&looking, topic)).collect::<Vec<_>>();
+    context.changed(broker, look, move |topics| commit(&committing, version, &request, &topics))
+}
+
+fn commit(
+    broker: &Broker,
+    version: i16,
+    request: &OffsetCommitRequest,
+    topics: &[AskedTopic],
+) -> Gated<OffsetCommitResponse> {
+    if !asked_positions::are_known(topics) {
+        return Gated { value: answer(topics, None), durable_at: Lsn(0) };
     }
     let committer = Committer {
         member: &request.member_id,
         instance: request.group_instance_id.as_deref(),
         generation: request.generation_id_or_member_epoch,
     };
-    let moved = broker.commit_positions(&request.group_id, committer, asked_positions::to_move(&topics));
-    let refused = moved.value.err().map(|refusal| refusal_code(&refusal, context.version));
-    context.ready_at(&answer(&topics, refused), moved.durable_at)
+    let expires = expires(broker, request);
+    let positions = asked_positions::to_move(topics).into_iter().map(|moved| MovedPosition { expires, ..moved });
+    let moved = broker.commit_positions(&request.group_id, committer, positions.collect());
+    moved.map(|moved| answer(topics, moved.err().map(|refusal| refusal_code(&refusal, version))))
+}
+
+/// Versions 2 to 4 say how long the positions are kept; -1 leaves it to the broker.
+fn expires(broker: &Broker, request: &OffsetCommitRequest) -> Option<Timestamp> {
+    let retention_ms = request.retention_time_ms;
+    (retention_ms != -1).then(|| Timestamp(broker.now().0.saturating_add(retention_ms)))
 }
 
 /// Clients before version 9 know no groups that are not there.

@@ -6,35 +6,37 @@ use std::sync::Arc;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::offset_delete_request::OffsetDeleteRequestTopic;
 use kafka_protocol::messages::offset_delete_response::{OffsetDeleteResponsePartition, OffsetDeleteResponseTopic};
-use kafka_protocol::messages::{OffsetDeleteRequest, OffsetDeleteResponse};
+use kafka_protocol::messages::{OffsetDeleteRequest, OffsetDeleteResponse, TopicName};
 
 use super::topic;
 use super::{Reply, RequestContext};
-use crate::broker::Broker;
+use crate::broker::{Broker, Gated};
 use crate::model::PartitionId;
 use crate::wire::error;
 
 /// Answers an OffsetDelete.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: OffsetDeleteRequest) -> Reply {
-    let known: Vec<u32> = request.topics.iter().map(|topic| known_partitions(broker, topic)).collect();
-    let asked = request.topics.iter().zip(&known);
-    let positions = asked.flat_map(|(topic, known)| positions(topic, *known)).collect();
-    let forgotten = broker.forget_positions(&request.group_id, positions);
-    let response = match &forgotten.value {
-        Err(refusal) => OffsetDeleteResponse::default().with_error_code(error::of_group(refusal).code()),
+    let (looking, deleting) = (broker.clone(), broker.clone());
+    let names: Vec<TopicName> = request.topics.iter().map(|topic| topic.name.clone()).collect();
+    let known = move |name: &TopicName| topic::partitions_to_read(&looking, name).unwrap_or(0);
+    let look = move || names.iter().map(&known).collect::<Vec<_>>();
+    context.changed(broker, look, move |known| delete(&deleting, &request, &known))
+}
+
+/// `known` says of each topic how many partitions it has.
+fn delete(broker: &Broker, request: &OffsetDeleteRequest, known: &[u32]) -> Gated<OffsetDeleteResponse> {
+    let asked = request.topics.iter().zip(known);
+    let positions = asked.clone().flat_map(|(topic, known)| positions(topic, *known)).collect();
+    broker.forget_positions(&request.group_id, positions).map(|forgotten| match forgotten {
+        Err(refusal) => OffsetDeleteResponse::default().with_error_code(error::of_group(&refusal).code()),
         Ok(subscribed) => {
-            let topics = request.topics.iter().zip(known).map(|(topic, known)| {
+            let topics = asked.map(|(topic, known)| {
                 let subscribed = subscribed.contains(topic.name.as_str());
-                answer(topic, known, subscribed.then_some(ResponseError::GroupSubscribedToTopic))
+                answer(topic, *known, subscribed.then_some(ResponseError::GroupSubscribedToTopic))
             });
             OffsetDeleteResponse::default().with_topics(topics.collect())
         }
-    };
-    context.ready_at(&response, forgotten.durable_at)
-}
-
-fn known_partitions(broker: &Broker, topic: &OffsetDeleteRequestTopic) -> u32 {
-    topic::partitions_to_read(broker, &topic.name).unwrap_or(0)
+    })
 }
 
 fn positions(topic: &OffsetDeleteRequestTopic, known: u32) -> impl Iterator<Item = (String, PartitionId)> {

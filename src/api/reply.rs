@@ -11,7 +11,7 @@ use bytes::Bytes;
 use kafka_protocol::protocol::{Encodable, StrBytes};
 
 use super::Api;
-use crate::broker::Broker;
+use crate::broker::{Broker, Gated};
 use crate::disk::waiting;
 use crate::model::Lsn;
 use crate::wire::frame::FrameError;
@@ -93,6 +93,29 @@ impl<'a> RequestContext<'a> {
     {
         let answerer = self.answerer();
         Reply::later(async move { broker.read_aside(move || answerer.encode(&make())).await })
+    }
+
+    /// The answer to a change that first takes a `look` at what is stored: here and now, unless the look would have to wait
+    /// for the disk. Then all of it is done on a thread that may wait.
+    pub fn changed<L, B>(
+        &self,
+        broker: &Arc<Broker>,
+        look: impl Fn() -> L + Send + 'static,
+        change: impl FnOnce(L) -> Gated<B> + Send + 'static,
+    ) -> Reply
+    where
+        B: Encodable + Send + 'static,
+    {
+        if let Some(seen) = waiting::without(&look) {
+            let Gated { value, durable_at } = change(seen);
+            return self.ready_at(&value, durable_at);
+        }
+        let (broker, answerer) = (broker.clone(), self.answerer());
+        Reply::later(async move {
+            let Gated { value, durable_at } = broker.read_aside(move || change(look())).await;
+            broker.durable(durable_at).await.map_err(|error| Close::new(error.to_string()))?;
+            answerer.encode(&value)
+        })
     }
 
     /// For an answer that is made later.

@@ -1,4 +1,4 @@
-//! What configs belong to: a topic, a broker, or all brokers.
+//! What configs belong to: a topic, a broker, all brokers, or a consumer group.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use kafka_protocol::ResponseError;
 use super::described::invalid_name;
 use super::topic::{Refusal, unknown_topic};
 use crate::broker::{Broker, FeedHandle, Gated};
-use crate::config::{AlterError, ConfigType, ConfigValue};
+use crate::config::{AlterError, Alteration, ConfigType, ConfigValue, alter_broker, alter_group, alter_topic};
 use crate::model::{ConfigureError, Overrides};
 use crate::view::ViewName;
 use crate::view::name::{self, TopicName};
@@ -16,12 +16,15 @@ use crate::wire::error;
 /// Types of resources, by their codes in the protocol.
 pub const TOPIC: i8 = 2;
 pub const BROKER: i8 = 4;
+pub const GROUP: i8 = 32;
 
 /// Something with configs that may be changed.
 pub enum Resource {
     Feed(Arc<FeedHandle>),
     /// This broker, or all of them (none).
     Broker(Option<i32>),
+    /// It need not be there.
+    Group(String),
 }
 
 /// Something with configs that may be looked at.
@@ -30,6 +33,7 @@ pub enum Shown {
     /// A view shows its feed's, and takes none.
     View(Arc<FeedHandle>),
     Broker(Option<i32>),
+    Group(String),
 }
 
 impl Resource {
@@ -38,7 +42,22 @@ impl Resource {
         match kind {
             TOPIC => feed_to_change(broker, name).map(Resource::Feed).map_err(|refusal| in_kafkas_words(refusal, name)),
             BROKER => broker_id(broker, name).map(Resource::Broker),
+            GROUP => group(name, "Default group resources are not allowed.").map(Resource::Group),
             other => Err(unknown_kind(other)),
+        }
+    }
+
+    /// `overrides` after the changes, checked.
+    pub fn altered(
+        &self,
+        broker: &Broker,
+        overrides: &Overrides,
+        changes: &[Alteration<'_>],
+    ) -> Result<Overrides, AlterError> {
+        match self {
+            Resource::Feed(_) => alter_topic(overrides, changes),
+            Resource::Broker(_) => alter_broker(overrides, changes),
+            Resource::Group(_) => alter_group(overrides, changes, broker.settings().server()),
         }
     }
 
@@ -53,6 +72,7 @@ impl Resource {
         match self {
             Resource::Feed(feed) => broker.configure_feed(feed, validate_only, alter),
             Resource::Broker(id) => broker.configure_broker(*id, validate_only, alter),
+            Resource::Group(group) => broker.configure_group(group, validate_only, alter),
         }
     }
 }
@@ -84,6 +104,7 @@ impl Shown {
                 },
             },
             BROKER => broker_id(broker, name).map(Shown::Broker),
+            GROUP => group(name, "Group name must not be empty").map(Shown::Group),
             other => Err(unknown_kind(other)),
         }
     }
@@ -136,9 +157,17 @@ fn broker_id(broker: &Broker, name: &str) -> Result<Option<i32>, Refusal> {
     }
 }
 
+/// A group's name; the empty one is refused in Kafka's words.
+fn group(name: &str, empty: &str) -> Result<String, Refusal> {
+    match name.is_empty() {
+        true => Err(Refusal { error: ResponseError::InvalidRequest, message: empty.to_owned() }),
+        false => Ok(name.to_owned()),
+    }
+}
+
 fn unknown_kind(kind: i8) -> Refusal {
     Refusal {
         error: ResponseError::InvalidRequest,
-        message: format!("resources of type {kind} have no configs here; topics (2) and brokers (4) have"),
+        message: format!("resources of type {kind} have no configs here; topics (2), brokers (4) and groups (32) have"),
     }
 }

@@ -1,34 +1,61 @@
 //! The topics and views as a consumer group's members subscribe to them.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::described::Described;
 use crate::broker::Broker;
+use crate::disk::waiting;
 use crate::model::group::consumer::{Topic, Topics};
 
-/// What is there at the moment of asking.
-pub struct Subscribable<'a>(pub &'a Broker);
+/// What is there at the moment of asking. It is asked under a group's lock, and never waits for the disk.
+pub struct Subscribable {
+    broker: Arc<Broker>,
+    views: HashMap<String, Option<Topic>>,
+}
 
-impl Subscribable<'_> {
-    /// The name of the topic with that id, if it is still there.
-    pub fn name(&self, id: &Uuid) -> Option<String> {
-        Described::by_id(self.0, id).ok().map(|topic| topic.name)
+impl Subscribable {
+    /// Looks these views up, which may have to wait for the disk.
+    pub fn with_views(broker: &Arc<Broker>, views: &[String]) -> Subscribable {
+        let views = views.iter().map(|name| (name.clone(), find(broker, name)));
+        Subscribable { broker: broker.clone(), views: views.collect() }
     }
 }
 
-impl Topics for Subscribable<'_> {
+impl Topics for Subscribable {
     fn version(&self) -> u64 {
-        self.0.catalog().version()
+        self.broker.catalog().version()
     }
 
-    /// Views are found when a member names them.
+    /// A view that came since they were looked up is found if that takes no wait. Else it is looked for again soon, as one
+    /// that is not there yet.
     fn find(&self, name: &str) -> Option<Topic> {
-        let found = Described::by_name(self.0, name).ok()?;
-        Some(Topic { id: found.topic_id, partitions: found.partitions })
+        match self.views.get(name) {
+            Some(found) => *found,
+            None => waiting::without(|| find(&self.broker, name)).flatten(),
+        }
     }
 
     /// No views: whoever subscribes to a pattern would read everything several times.
     fn each_name(&self, visit: &mut dyn FnMut(&str)) {
-        self.0.catalog().all().iter().for_each(|feed| visit(&feed.name));
+        self.broker.catalog().all().iter().for_each(|feed| visit(&feed.name));
     }
+}
+
+fn find(broker: &Broker, name: &str) -> Option<Topic> {
+    let found = Described::by_name(broker, name).ok()?;
+    Some(Topic { id: found.topic_id, partitions: found.partitions })
+}
+
+/// The name of the topic or view with that id, if its feed is still there.
+pub fn name(broker: &Broker, id: &Uuid) -> Option<String> {
+    if let Some(feed) = broker.catalog().by_topic_id(id) {
+        return Some(feed.name.clone());
+    }
+    let name = broker.view_name(id)?;
+    let feed = broker.catalog().by_name(&name.feed)?;
+    // The feed may have been deleted and made again: then the id is an old one.
+    (name.topic_id(&feed.topic_id) == *id).then(|| name.to_string())
 }

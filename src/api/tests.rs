@@ -4,6 +4,7 @@ mod admin;
 mod cluster;
 mod configs;
 mod consumer_groups;
+mod group_configs;
 mod groups;
 mod offsets;
 mod operator;

@@ -1,36 +1,27 @@
 //! Reads that may have to wait for the disk: on threads that may, a bounded number of them at a time; and what is told of
 //! those that fail.
 
-use std::collections::BTreeMap;
 use std::panic::resume_unwind;
-use std::sync::Mutex;
-use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
 use super::Broker;
+use super::told::Told;
 use crate::disk::waiting;
 use crate::metrics;
 
 /// Threads that wait for the disk at a time. Whoever comes later waits for one of them, and for no worker.
 const WAITING_MAX: usize = 64;
 
-/// The same fault is told once in so long.
-const TOLD_AGAIN: Duration = Duration::from_secs(60);
-
-/// Faults that are remembered.
-const TOLD_MAX: usize = 256;
-
 /// See the module.
 pub(super) struct Aside {
     places: Semaphore,
-    /// What was told last, and when.
-    told: Mutex<BTreeMap<String, Duration>>,
+    told: Told,
 }
 
 impl Default for Aside {
     fn default() -> Aside {
-        Aside { places: Semaphore::new(WAITING_MAX), told: Mutex::default() }
+        Aside { places: Semaphore::new(WAITING_MAX), told: Told::default() }
     }
 }
 
@@ -71,15 +62,20 @@ impl Broker {
             return;
         }
         metrics::all().read_errors.increment();
-        let now = self.clock.elapsed();
-        let mut told = self.aside.told.lock().expect("no code panics while it holds what was told");
-        if told.get(&error).is_some_and(|at| now < *at + TOLD_AGAIN) {
+        if self.aside.told.is_news(&error, self.clock.elapsed()) {
+            tracing::error!(topic, partition, %error, "stored records cannot be read");
+        }
+    }
+
+    /// A view cannot be read, or not yet, and most answers have no room to say why.
+    pub fn tell_refused_view(&self, topic: &str, waits: bool, reason: &str) {
+        let what = format!("{topic} {waits}");
+        if waiting::was_refused() || !self.aside.told.is_news(&what, self.clock.elapsed()) {
             return;
         }
-        if told.len() >= TOLD_MAX {
-            told.clear();
+        match waits {
+            true => tracing::info!(topic, reason, "a client waits for a view that is not there yet"),
+            false => tracing::warn!(topic, reason, "a client asks for a view that cannot be read"),
         }
-        tracing::error!(topic, partition, %error, "stored records cannot be read");
-        told.insert(error, now);
     }
 }

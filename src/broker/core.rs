@@ -165,7 +165,9 @@ fn size_of_entry(entry: &Entry) -> usize {
     match entry {
         Entry::Appended(appended) => HEAD + appended.batch.len(),
         Entry::Sealed(sealed) => sealed.streams.iter().map(|s| HEAD + s.metadata.as_ref().map_or(0, String::len)).sum(),
-        Entry::FeedConfigured { overrides, .. } | Entry::BrokerConfigured { overrides, .. } => {
+        Entry::FeedConfigured { overrides, .. }
+        | Entry::BrokerConfigured { overrides, .. }
+        | Entry::GroupConfigured { overrides, .. } => {
             HEAD + overrides.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
         }
         Entry::PositionsMoved(moved) => {

@@ -7,8 +7,10 @@ use uuid::Uuid;
 use super::Broker;
 use super::core::Gated;
 use super::handles::FeedHandle;
+use crate::config::value::list;
 use crate::model::{
     AddPartitionsError, ConfigureError, CreateFeedError, Decision, DeleteFeedError, FeedId, Overrides, ProducerId,
+    State,
 };
 
 /// A feed to be made.
@@ -32,8 +34,14 @@ impl Broker {
     pub fn create_feed(&self, wanted: CreateFeed, validate_only: bool) -> Gated<Result<CreatedFeed, CreateFeedError>> {
         let (topic_id, now) = (new_topic_id(), self.now());
         let (name, partitions) = (wanted.name, wanted.partitions);
-        let created =
-            self.change(validate_only, |state| state.decide_create(&name, topic_id, partitions, wanted.overrides, now));
+        let mut missing = Vec::new();
+        let created = self.change(validate_only, |state| {
+            missing = missing_retainers(state, &Overrides::new(), &wanted.overrides);
+            state.decide_create(&name, topic_id, partitions, wanted.overrides, now)
+        });
+        if created.value.is_ok() && !validate_only {
+            tell_missing_retainers(&name, &missing);
+        }
         created.map(|result| result.map(|feed| CreatedFeed { feed, topic_id, partitions }))
     }
 
@@ -61,10 +69,17 @@ impl Broker {
         validate_only: bool,
         alter: impl FnOnce(&Overrides) -> Result<Overrides, E>,
     ) -> Gated<Result<(), E>> {
-        self.change(validate_only, |state| {
+        let mut missing = Vec::new();
+        let configured = self.change(validate_only, |state| {
             let known = state.feed(feed.id).ok_or(ConfigureError::UnknownFeed { feed: feed.id })?;
-            Ok(state.decide_configure(feed.id, alter(known.overrides())?)?)
-        })
+            let altered = alter(known.overrides())?;
+            missing = missing_retainers(state, known.overrides(), &altered);
+            Ok(state.decide_configure(feed.id, altered)?)
+        });
+        if configured.value.is_ok() && !validate_only {
+            tell_missing_retainers(&feed.name, &missing);
+        }
+        configured
     }
 
     /// Changes the dynamic configs of this broker, or of the cluster (None), likewise.
@@ -80,6 +95,19 @@ impl Broker {
         })
     }
 
+    /// Changes what is set on a consumer group, likewise.
+    pub fn configure_group<E: From<ConfigureError>>(
+        &self,
+        group: &str,
+        validate_only: bool,
+        alter: impl FnOnce(&Overrides) -> Result<Overrides, E>,
+    ) -> Gated<Result<(), E>> {
+        self.change(validate_only, |state| {
+            let overrides = alter(state.group_overrides(group))?;
+            Ok(state.decide_configure_group(group, overrides)?)
+        })
+    }
+
     /// A producer id that nobody was given before.
     pub fn open_producer(&self) -> Gated<ProducerId> {
         self.decide(|state| state.decide_open_producer())
@@ -88,7 +116,7 @@ impl Broker {
     fn change<T, E>(
         &self,
         validate_only: bool,
-        decide: impl FnOnce(&crate::model::State) -> Result<Decision<T>, E>,
+        decide: impl FnOnce(&State) -> Result<Decision<T>, E>,
     ) -> Gated<Result<T, E>> {
         self.submit(|state| {
             let mut decision = decide(state)?;
@@ -97,6 +125,25 @@ impl Broker {
             }
             Ok(decision)
         })
+    }
+}
+
+/// Groups that are to keep history from now on, and that are not there.
+fn missing_retainers(state: &State, before: &Overrides, after: &Overrides) -> Vec<String> {
+    const RETAIN: &str = "streamstack.retain";
+    let groups = after.get(RETAIN).filter(|groups| before.get(RETAIN) != Some(groups));
+    let groups = groups.map(|groups| list(groups)).unwrap_or_default();
+    groups.into_iter().filter(|group| state.subscription(group).is_none()).map(str::to_owned).collect()
+}
+
+/// A name that is spelled wrong keeps nothing, and the answer to the client has no room to say so.
+fn tell_missing_retainers(feed: &str, groups: &[String]) {
+    for group in groups {
+        tracing::warn!(
+            feed,
+            group,
+            "streamstack.retain names a subscription that does not exist yet; nothing is kept for it until it has a position"
+        );
     }
 }
 

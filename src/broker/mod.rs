@@ -14,6 +14,7 @@ mod publish;
 mod retention;
 mod settings;
 mod survey;
+mod told;
 mod transactions;
 mod trim;
 mod upkeep;
@@ -38,7 +39,7 @@ pub use self::groups::{Asked, CommitError, Committer, ListedGroup, StageError, U
 pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
 pub use self::positions::Unstable;
 use self::publish::Publisher;
-pub use self::settings::{Dynamic, LiveSettings};
+pub use self::settings::{Dynamic, GroupConfig, LiveSettings};
 pub use self::survey::ProducerSeen;
 pub use self::trim::DeleteError;
 pub use self::views::{ResolveError, ViewHandle, ViewIds};
@@ -121,13 +122,16 @@ impl Broker {
         };
         let durability = config.settings.durability;
         let settings = Arc::new(LiveSettings::new(config, dynamic));
+        for (group, overrides) in opened.state.configured_groups() {
+            settings.set_group(group, overrides.clone());
+        }
         let catalog = Arc::new(Catalog::default());
         handles_of(&opened.state, &store, &settings).for_each(|handle| catalog.insert(Arc::new(handle)));
         let floor = opened.state.time_floor();
         let publisher = Arc::new(Publisher::new(catalog.clone(), store.clone(), settings.clone(), floor));
         let durable = Arc::new(Durable::starting_at(opened.lsn));
         let core = Arc::new(Core::new(opened.state, opened.lsn));
-        let groups = Groups::restore(&core, settings.typed(), clock.elapsed())?;
+        let groups = Groups::restore(&core, settings.clone(), clock.elapsed())?;
         let flush = Arc::new(Flush::new(
             core.clone(),
             store.clone(),

@@ -86,6 +86,7 @@ impl Publisher {
                     handle.publish_config(config);
                 }
             }
+            Entry::GroupConfigured { group, overrides } => self.settings.set_group(group, overrides.clone()),
             Entry::Appended(appended) => self.publish_appended(appended),
             // The floor comes last of all; see `publish`.
             Entry::TimeFloor { .. } => {}

@@ -1,16 +1,25 @@
 //! The configuration in force: the server's own, and what clients set on the broker while it runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
 
 use super::handles::FeedConfig;
-use crate::config::{DynamicConfigs, ServerConfig, Settings, TopicSettings};
-use crate::model::FeedSettings;
+use crate::config::{DynamicConfigs, GroupTimes, ServerConfig, Settings, TopicSettings};
+use crate::model::{FeedSettings, Overrides};
 
 /// Static and dynamic configuration together.
 pub struct LiveSettings {
     server: ServerConfig,
     dynamic: RwLock<Arc<Dynamic>>,
+    /// Those of consumer groups, of which few have any.
+    groups: RwLock<HashMap<String, GroupConfig>>,
+}
+
+/// What clients set on a consumer group, and the times that follow.
+#[derive(Clone, Debug)]
+pub struct GroupConfig {
+    pub overrides: Overrides,
+    pub times: GroupTimes,
 }
 
 /// What clients set on this broker, and on the cluster for all brokers.
@@ -30,7 +39,7 @@ impl Dynamic {
 impl LiveSettings {
     /// What the server was started with, and the dynamic configs that the journal keeps.
     pub fn new(server: ServerConfig, dynamic: Dynamic) -> LiveSettings {
-        LiveSettings { server, dynamic: RwLock::new(Arc::new(dynamic)) }
+        LiveSettings { server, dynamic: RwLock::new(Arc::new(dynamic)), groups: RwLock::default() }
     }
 
     /// The configuration that the server was started with.
@@ -60,6 +69,29 @@ impl LiveSettings {
             producer_expiration_ms: self.typed().producer_id_expiration_ms,
         };
         FeedConfig { overrides: Arc::new(overrides), settings, model }
+    }
+
+    /// What clients set on the consumer group of that name, if anything.
+    pub fn group(&self, group: &str) -> Option<GroupConfig> {
+        self.groups.read().expect("no code panics while it holds the configs of groups").get(group).cloned()
+    }
+
+    /// The consumer groups on which something is set, by name.
+    pub fn configured_groups(&self) -> Vec<String> {
+        let groups = self.groups.read().expect("no code panics while it holds the configs of groups");
+        let mut names: Vec<String> = groups.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
+    pub(super) fn set_group(&self, group: &str, overrides: Overrides) {
+        let mut groups = self.groups.write().expect("no code panics while it holds the configs of groups");
+        if overrides.is_empty() {
+            groups.remove(group);
+        } else {
+            let times = GroupTimes::of(&overrides, &self.server);
+            groups.insert(group.to_owned(), GroupConfig { overrides, times });
+        }
     }
 
     pub(super) fn set_dynamic(&self, broker: Option<i32>, overrides: BTreeMap<String, String>) {

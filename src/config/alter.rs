@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::group::{self, GroupConfigError};
+use super::group_times::GroupTimes;
+use super::load::ServerConfig;
 use super::server::{self, ServerValueError};
+use super::table::Row;
 use super::topic::{self, OverrideError};
 use super::value::{ConfigType, list};
 
@@ -32,6 +36,8 @@ pub enum AlterError {
     Topic(#[from] OverrideError),
     #[error(transparent)]
     Broker(#[from] ServerValueError),
+    #[error(transparent)]
+    Group(#[from] GroupConfigError),
     #[error("Can't {op} to key {name} because its type is not LIST.")]
     NotAList { op: &'static str, name: String },
 }
@@ -41,19 +47,7 @@ pub fn alter_topic(
     overrides: &BTreeMap<String, String>,
     changes: &[Alteration<'_>],
 ) -> Result<BTreeMap<String, String>, AlterError> {
-    let mut altered = overrides.clone();
-    for change in changes {
-        // A name that has gone from the table can still be deleted.
-        let Some(topic) = topic::find(change.name) else {
-            forget_or(&mut altered, change, || topic::check_override(change.name, change.value).map(drop))?;
-            continue;
-        };
-        match altered_value(topic.row.kind, topic.row.default, altered.get(change.name), change)? {
-            Some(value) => altered.insert(change.name.to_owned(), topic::check_override(change.name, &value)?),
-            None => altered.remove(change.name),
-        };
-    }
-    Ok(altered)
+    altered(overrides, changes, |name| Some(topic::find(name)?.row), topic::check_override)
 }
 
 /// The dynamic configs of the broker or of the cluster default after the changes, checked.
@@ -61,32 +55,44 @@ pub fn alter_broker(
     overrides: &BTreeMap<String, String>,
     changes: &[Alteration<'_>],
 ) -> Result<BTreeMap<String, String>, AlterError> {
+    altered(overrides, changes, |name| Some(server::find(name)?.row), server::check_dynamic)
+}
+
+/// A consumer group's overrides after the changes, checked, also against the broker's bounds.
+pub fn alter_group(
+    overrides: &BTreeMap<String, String>,
+    changes: &[Alteration<'_>],
+    server: &ServerConfig,
+) -> Result<BTreeMap<String, String>, AlterError> {
+    let altered = altered(overrides, changes, |name| Some(group::find(name)?.row), group::check_override)?;
+    GroupTimes::check(&altered, server)?;
+    Ok(altered)
+}
+
+fn altered<E>(
+    overrides: &BTreeMap<String, String>,
+    changes: &[Alteration<'_>],
+    find: impl Fn(&str) -> Option<Row>,
+    check: impl Fn(&str, &str) -> Result<String, E>,
+) -> Result<BTreeMap<String, String>, AlterError>
+where
+    AlterError: From<E>,
+{
     let mut altered = overrides.clone();
     for change in changes {
-        let Some(server) = server::find(change.name) else {
-            forget_or(&mut altered, change, || server::check_dynamic(change.name, change.value).map(drop))?;
-            continue;
+        let wanted = match find(change.name) {
+            Some(row) => altered_value(row.kind, row.default, altered.get(change.name), change)?,
+            // There or not, as in Kafka: tools that bring configs to a wanted state delete whatever they do not want. For any
+            // other change the check says what is wrong with the name.
+            None if change.op == AlterOp::Delete => None,
+            None => Some(change.value.to_owned()),
         };
-        match altered_value(server.row.kind, server.row.default, altered.get(change.name), change)? {
-            Some(value) => altered.insert(change.name.to_owned(), server::check_dynamic(change.name, &value)?),
+        match wanted {
+            Some(value) => altered.insert(change.name.to_owned(), check(change.name, &value)?),
             None => altered.remove(change.name),
         };
     }
     Ok(altered)
-}
-
-/// Removes an override of an unknown name, there or not, as in Kafka: tools that bring configs to a wanted state delete
-/// whatever they do not want. For any other change the check says what is wrong with the name.
-fn forget_or<E>(
-    altered: &mut BTreeMap<String, String>,
-    change: &Alteration<'_>,
-    check: impl FnOnce() -> Result<(), E>,
-) -> Result<(), E> {
-    if change.op != AlterOp::Delete {
-        return check();
-    }
-    altered.remove(change.name);
-    Ok(())
 }
 
 /// The override's new value, or `None` when it goes. As in Kafka, a list that is not overridden starts

@@ -24,7 +24,7 @@ impl DynamicConfigs<'_> {
     }
 }
 
-/// Kafka's sources, strongest first. The numbers are those of DescribeConfigs.
+/// Kafka's sources. The numbers are those of DescribeConfigs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum ConfigSource {
@@ -33,6 +33,7 @@ pub enum ConfigSource {
     DynamicDefaultBroker = 3,
     StaticBroker = 4,
     Default = 5,
+    DynamicGroup = 8,
 }
 
 impl ConfigSource {
@@ -182,7 +183,11 @@ fn family(name: &str) -> &'static [&'static str] {
 
 /// What is set for these names, source by source. As in Kafka nothing is listed unless the first name is
 /// set somewhere: with `log.retention.hours` alone, `retention.ms` has its value but no synonyms.
-fn broker_synonyms(names: &[&'static str], dynamic: DynamicConfigs<'_>, server: &ServerConfig) -> Vec<ConfigSynonym> {
+pub(super) fn broker_synonyms(
+    names: &[&'static str],
+    dynamic: DynamicConfigs<'_>,
+    server: &ServerConfig,
+) -> Vec<ConfigSynonym> {
     let mut found = Vec::new();
     for source in [
         ConfigSource::DynamicBroker,
@@ -207,7 +212,7 @@ fn value_at<'a>(
     server: &'a ServerConfig,
 ) -> Option<&'a str> {
     match source {
-        ConfigSource::DynamicTopic => None,
+        ConfigSource::DynamicTopic | ConfigSource::DynamicGroup => None,
         ConfigSource::DynamicBroker => dynamic.broker.get(name).map(String::as_str),
         ConfigSource::DynamicDefaultBroker => dynamic.cluster.get(name).map(String::as_str),
         ConfigSource::StaticBroker => server.given(name).map(|given| given.value.as_str()),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::group;
 use super::server;
 use super::table::Row;
 use super::topic;
@@ -14,6 +15,7 @@ pub fn markdown() -> String {
          effect` is checked, kept and shown by DescribeConfigs. `refused` takes no other value than the default.\n",
     );
     section(&mut page, "Topic configs", topic::TABLE.iter().map(|topic| topic.row));
+    section(&mut page, "Consumer group configs", group::TABLE.iter().map(|group| group.row));
     section(&mut page, "Broker configs", server::TABLE.iter().map(|server| server.row));
     section(&mut page, "Kafka's other broker configs", super::accepted::rows().map(|server| server.row));
     page
@@ -126,6 +128,17 @@ mod tests {
         }
         for ServerRow { row, .. } in server::rows().filter(|server| !server.row.name.starts_with("streamstack.")) {
             assert!(all.iter().any(|kafka| kafka[1] == row.name), "Kafka has no {}", row.name);
+        }
+    }
+
+    #[test]
+    fn group_configs_are_kafkas() {
+        let all = kafka("group");
+        assert_eq!(all.len(), group::TABLE.len());
+        for row in &all {
+            let group = group::find(row[1]).unwrap_or_else(|| panic!("{} is missing", row[1]));
+            check(&group.row, true, row);
+            assert_eq!(group.synonym.unwrap_or_default(), row[6], "{}", row[1]);
         }
     }
 

@@ -43,6 +43,7 @@ impl State {
             Entry::StreamNamed(named) => self.name_stream(named),
             Entry::TransactionEnded(ended) => self.end_transaction(ended, writes),
             Entry::TransactionalIdsForgotten { before } => self.forget_transactional_ids(*before),
+            Entry::GroupConfigured { group, overrides } => self.configure_group(group, overrides),
         }
     }
 
@@ -86,6 +87,14 @@ impl State {
             self.brokers.remove(&broker);
         } else {
             self.brokers.insert(broker, overrides.clone());
+        }
+    }
+
+    fn configure_group(&mut self, group: &str, overrides: &Overrides) {
+        if overrides.is_empty() {
+            self.groups.remove(group);
+        } else {
+            self.groups.insert(group.to_owned(), overrides.clone());
         }
     }
 

@@ -49,13 +49,17 @@ impl State {
     }
 
     fn check_subscriptions(&self) {
-        let mut total = 0;
+        let (mut total, mut bytes) = (0, 0);
         for (group, subscription) in &self.subscriptions {
             assert!(!subscription.is_empty(), "group {group:?} holds nothing");
             assert_eq!(subscription.positions().count() as u64, subscription.num_positions, "positions of {group:?}");
+            let metadata: usize = subscription.positions().map(|(_, _, position)| position.metadata.len()).sum();
+            assert_eq!(metadata as u64, subscription.metadata_bytes, "metadata of {group:?}");
             total += subscription.num_positions;
+            bytes += subscription.metadata_bytes;
         }
-        assert_eq!(self.num_positions, total, "positions");
+        assert_eq!((self.num_positions, self.metadata_bytes), (total, bytes), "positions and their metadata");
+        assert!(self.groups.values().all(|overrides| !overrides.is_empty()), "groups with no configs");
     }
 }
 

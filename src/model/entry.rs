@@ -57,6 +57,8 @@ pub enum Entry {
     TransactionEnded(TransactionEnded),
     /// The transactional ids that were last used before `before` and have nothing open are forgotten.
     TransactionalIdsForgotten { before: Timestamp },
+    /// A consumer group's configs are now exactly these. They do not go with the group.
+    GroupConfigured { group: String, overrides: BTreeMap<String, String> },
 }
 
 /// See [`Entry::FeedCreated`].
@@ -122,6 +124,13 @@ pub struct PositionsMoved {
     pub positions: Vec<MovedPosition>,
 }
 
+impl PositionsMoved {
+    /// True when a position of them is to be forgotten at a time that its client gave.
+    pub fn some_expire(&self) -> bool {
+        self.positions.iter().any(|moved| moved.expires.is_some())
+    }
+}
+
 /// One partition's new position. The topic may be a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedPosition {
@@ -131,6 +140,8 @@ pub struct MovedPosition {
     /// -1: not told.
     pub leader_epoch: i32,
     pub metadata: String,
+    /// When it is forgotten, if its client said so.
+    pub expires: Option<Timestamp>,
 }
 
 /// See [`Entry::GroupKept`]. If the group was of another kind, nothing of its members before is left.

@@ -25,12 +25,16 @@ impl Subscription {
         retention_ms: i64,
         now: Timestamp,
     ) -> Vec<(String, PartitionId)> {
-        let is_old = |since: Timestamp| now.0.saturating_sub(since.0) >= retention_ms;
+        // A time that the client gave goes before all that the broker would count from.
+        let is_old = |position: &Position, since: Timestamp| match position.expires {
+            Some(at) => now >= at,
+            None => now.0.saturating_sub(since.0) >= retention_ms,
+        };
         let is_expired = |topic: &str, position: &Position| match readers {
-            Readers::Unknown => is_old(position.at),
+            Readers::Unknown => is_old(position, position.at),
             // An operator may have moved it since.
-            Readers::LeftAt(left) => is_old(position.at.max(left)),
-            Readers::Reading => is_old(position.at) && !is_read(topic),
+            Readers::LeftAt(left) => is_old(position, position.at.max(left)),
+            Readers::Reading => is_old(position, position.at) && !is_read(topic),
             Readers::Agreeing => false,
         };
         let expired = self.positions().filter(|(topic, _, position)| is_expired(topic, position));

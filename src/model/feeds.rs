@@ -7,6 +7,7 @@ use super::entry::{Entry, FeedCreated};
 use super::ids::{FeedId, ProducerId, Timestamp};
 use super::name::{NameFault, check_feed_name};
 use super::state::{Overrides, State};
+use super::subscription::SUBSCRIPTIONS_MAX;
 
 /// Partitions that one feed may have.
 pub const PARTITIONS_MAX: u32 = 10_000;
@@ -65,6 +66,8 @@ pub enum AddPartitionsError {
 pub enum ConfigureError {
     #[error("there is no feed with number {feed} any more")]
     UnknownFeed { feed: FeedId },
+    #[error("{SUBSCRIPTIONS_MAX} consumer groups have configs, and that is the most; delete those that are not needed")]
+    TooManyGroups,
 }
 
 impl State {
@@ -135,6 +138,18 @@ impl State {
             return Ok(Decision::nothing(()));
         }
         Ok(Decision::one(Entry::BrokerConfigured { broker, overrides }, ()))
+    }
+
+    /// Decides that exactly `overrides` are set on a consumer group, be it there or not.
+    pub fn decide_configure_group(&self, group: &str, overrides: Overrides) -> Result<Decision<()>, ConfigureError> {
+        let known = self.group_overrides(group);
+        if *known == overrides {
+            return Ok(Decision::nothing(()));
+        }
+        if known.is_empty() && self.groups.len() >= SUBSCRIPTIONS_MAX {
+            return Err(ConfigureError::TooManyGroups);
+        }
+        Ok(Decision::one(Entry::GroupConfigured { group: group.to_owned(), overrides }, ()))
     }
 
     /// Decides which producer id is given out.

@@ -59,7 +59,8 @@ pub use seal::{
 pub use state::{Overrides, State};
 pub use stream::{AppendSpan, Extent, OpenStream, StreamPart};
 pub use subscription::{
-    GroupKind, Kept, POSITIONS_TOTAL_MAX, Position, SUBSCRIPTIONS_MAX, Subscription, SubscriptionError,
+    GroupKind, Kept, METADATA_BYTES_TOTAL_MAX, POSITIONS_TOTAL_MAX, Position, SUBSCRIPTIONS_MAX, Subscription,
+    SubscriptionError,
 };
 pub use transaction::{
     Bind, BindError, EndError, EndTransaction, Ending, Enlist, EnlistError, Identity, InTransaction, NameError,

@@ -13,6 +13,8 @@ use super::transaction::Transactions;
 /// Configs that clients set: name to value.
 pub type Overrides = BTreeMap<String, String>;
 
+const NOTHING: &Overrides = &Overrides::new();
+
 /// Everything that the journal's entries add up to. Changed by [`State::apply`] alone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
@@ -22,10 +24,14 @@ pub struct State {
     pub(super) next_producer: ProducerId,
     /// Dynamic configs of a broker (its node id), or of all (none).
     pub(super) brokers: BTreeMap<Option<i32>, Overrides>,
+    /// Configs of consumer groups, which need not be there.
+    pub(super) groups: BTreeMap<String, Overrides>,
     pub(super) time_floor: Timestamp,
     pub(super) subscriptions: BTreeMap<String, Subscription>,
     pub(super) num_positions: u64,
     pub(super) transactions: Transactions,
+    /// Of all positions together.
+    pub(super) metadata_bytes: u64,
     pub(super) names: Names,
     /// When the open streams of feeds are due to be sealed, soonest first.
     pub(super) due: BTreeSet<(Timestamp, FeedId)>,
@@ -76,8 +82,17 @@ impl State {
 
     /// What clients set on the broker with that node id, or on all brokers (none).
     pub fn broker_overrides(&self, broker: Option<i32>) -> &Overrides {
-        const NOTHING: &Overrides = &Overrides::new();
         self.brokers.get(&broker).unwrap_or(NOTHING)
+    }
+
+    /// What clients set on the consumer group of that name.
+    pub fn group_overrides(&self, group: &str) -> &Overrides {
+        self.groups.get(group).unwrap_or(NOTHING)
+    }
+
+    /// The consumer groups on which something is set.
+    pub fn configured_groups(&self) -> impl ExactSizeIterator<Item = (&str, &Overrides)> {
+        self.groups.iter().map(|(group, overrides)| (group.as_str(), overrides))
     }
 
     /// No seal yet to come carries an earlier time.

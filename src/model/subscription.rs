@@ -16,12 +16,16 @@ pub const SUBSCRIPTIONS_MAX: usize = 100_000;
 /// Positions that all subscriptions together may hold.
 pub const POSITIONS_TOTAL_MAX: u64 = 4_000_000;
 
+/// Bytes that the metadata of all positions together may take.
+pub const METADATA_BYTES_TOTAL_MAX: u64 = 512 << 20;
+
 /// The named positions of a consumer group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Subscription {
     /// By topic, as its consumers name it: the positions on `orders` and on `orders..feed` count in different spaces.
     pub(super) positions: BTreeMap<String, BTreeMap<PartitionId, Position>>,
     pub(super) num_positions: u64,
+    pub(super) metadata_bytes: u64,
     pub(super) kept: Option<Kept>,
 }
 
@@ -34,6 +38,8 @@ pub struct Position {
     /// As the client sent it.
     pub metadata: String,
     pub at: Timestamp,
+    /// When it is forgotten, if its client said so.
+    pub expires: Option<Timestamp>,
 }
 
 /// What of a group's membership lasts. The group's machine writes it and reads it after a restart; nobody else looks in.
@@ -64,6 +70,11 @@ pub enum SubscriptionError {
         "consumer groups hold {total} positions, and {POSITIONS_TOTAL_MAX} is the most; delete groups or offsets that are not needed"
     )]
     TooManyPositions { total: u64 },
+    #[error(
+        "the metadata of consumer groups' positions takes {bytes} bytes, and {METADATA_BYTES_TOTAL_MAX} is the most; commit \
+         with less, or delete groups that are not needed"
+    )]
+    TooMuchMetadata { bytes: u64 },
 }
 
 impl State {
@@ -98,6 +109,23 @@ impl State {
         Ok(Decision::one(Entry::PositionsMoved(PositionsMoved { group: group.to_owned(), at: now, positions }), ()))
     }
 
+    /// Whoever commits with no more metadata than before is not refused.
+    fn check_metadata(&self, group: &str, positions: &[MovedPosition]) -> Result<(), SubscriptionError> {
+        let more: u64 = positions.iter().map(|moved| moved.metadata.len() as u64).sum();
+        let bytes = self.metadata_bytes + more;
+        if bytes <= METADATA_BYTES_TOTAL_MAX {
+            return Ok(());
+        }
+        let replaced = |moved: &MovedPosition| {
+            self.subscription(group)?.position(&moved.topic, moved.partition).map(|known| known.metadata.len() as u64)
+        };
+        let replaced: u64 = positions.iter().filter_map(replaced).sum();
+        match more > replaced && bytes - replaced > METADATA_BYTES_TOTAL_MAX {
+            true => Err(SubscriptionError::TooMuchMetadata { bytes: bytes - replaced }),
+            false => Ok(()),
+        }
+    }
+
     /// Decides that a group has no position any more on these partitions; the outcome is how many it had.
     pub fn decide_forget_positions(&self, group: &str, positions: Vec<(String, PartitionId)>) -> Decision<usize> {
         let Some(subscription) = self.subscription(group) else { return Decision::nothing(0) };
@@ -126,6 +154,7 @@ impl State {
     /// There is room for these positions of a group.
     pub(super) fn check_positions(&self, group: &str, positions: &[MovedPosition]) -> Result<(), SubscriptionError> {
         self.check_room_for(group)?;
+        self.check_metadata(group, positions)?;
         let total = self.num_positions;
         if total + positions.len() as u64 <= POSITIONS_TOTAL_MAX {
             return Ok(());
@@ -180,21 +209,27 @@ impl Subscription {
     }
 
     pub(super) fn move_to(&mut self, at: Timestamp, moved: &MovedPosition) {
-        let MovedPosition { offset, leader_epoch, ref metadata, .. } = *moved;
-        self.put(&moved.topic, moved.partition, Position { offset, leader_epoch, metadata: metadata.clone(), at });
+        let MovedPosition { offset, leader_epoch, ref metadata, expires, .. } = *moved;
+        let position = Position { offset, leader_epoch, metadata: metadata.clone(), at, expires };
+        self.put(&moved.topic, moved.partition, position);
     }
 
     pub(super) fn put(&mut self, topic: &str, partition: PartitionId, position: Position) {
+        self.metadata_bytes += position.metadata.len() as u64;
         let before = match self.positions.get_mut(topic) {
             Some(positions) => positions.insert(partition, position),
             None => self.positions.entry(topic.to_owned()).or_default().insert(partition, position),
         };
         self.num_positions += u64::from(before.is_none());
+        self.metadata_bytes -= before.map_or(0, |before| before.metadata.len() as u64);
     }
 
     pub(super) fn forget(&mut self, topic: &str, partition: PartitionId) {
         if let Some(positions) = self.positions.get_mut(topic) {
-            self.num_positions -= u64::from(positions.remove(&partition).is_some());
+            if let Some(gone) = positions.remove(&partition) {
+                self.num_positions -= 1;
+                self.metadata_bytes -= gone.metadata.len() as u64;
+            }
             if positions.is_empty() {
                 self.positions.remove(topic);
             }
@@ -205,6 +240,7 @@ impl Subscription {
     pub(super) fn forget_feed(&mut self, feed: &str) {
         self.positions.retain(|topic, _| feed_of_topic(topic) != feed);
         self.num_positions = self.positions.values().map(|positions| positions.len() as u64).sum();
+        self.metadata_bytes = self.positions().map(|(_, _, position)| position.metadata.len() as u64).sum();
     }
 
     pub(super) fn keep(&mut self, kept: &GroupKept) {

@@ -7,7 +7,7 @@ use kafka_protocol::ResponseError;
 use crate::batch::BatchError;
 use crate::broker::{CommitError, DeleteError, ResolveError};
 use crate::config::server::ServerValueError;
-use crate::config::{AlterError, OverrideError};
+use crate::config::{AlterError, GroupConfigError, OverrideError};
 use crate::model::group::GroupError;
 use crate::model::group::consumer::Fault;
 use crate::model::{
@@ -184,6 +184,7 @@ pub fn of_add_partitions(error: &AddPartitionsError) -> ResponseError {
 pub fn of_configure(error: &ConfigureError) -> ResponseError {
     match error {
         ConfigureError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+        ConfigureError::TooManyGroups => ResponseError::PolicyViolation,
     }
 }
 
@@ -215,8 +216,9 @@ fn of_fault(fault: &Fault) -> ResponseError {
         Fault::FencedInstance { .. } => ResponseError::FencedInstanceId,
         Fault::UnreleasedInstance { .. } => ResponseError::UnreleasedInstanceId,
         Fault::UnsupportedAssignor { .. } => ResponseError::UnsupportedAssignor,
-        Fault::InvalidRegex { .. } => ResponseError::InvalidRegularExpression,
-        Fault::Full { .. } => ResponseError::GroupMaxSizeReached,
+        Fault::InvalidRegex { .. } | Fault::TooManyPatterns { .. } => ResponseError::InvalidRegularExpression,
+        // The Java consumer and librdkafka give up at it, and show the message.
+        Fault::Full { .. } | Fault::TooLarge { .. } => ResponseError::GroupMaxSizeReached,
         Fault::StaleEpoch { .. } => ResponseError::StaleMemberEpoch,
         Fault::Generation { .. } => ResponseError::IllegalGeneration,
     }
@@ -228,6 +230,18 @@ pub fn of_commit(error: &CommitError) -> ResponseError {
         CommitError::Subscription(
             SubscriptionError::TooManySubscriptions | SubscriptionError::TooManyPositions { .. },
         ) => ResponseError::PolicyViolation,
+        CommitError::Subscription(SubscriptionError::TooMuchMetadata { .. }) => ResponseError::OffsetMetadataTooLarge,
+    }
+}
+
+fn of_group_config(error: &GroupConfigError) -> ResponseError {
+    match error {
+        GroupConfigError::Unknown { .. }
+        | GroupConfigError::Invalid(_)
+        | GroupConfigError::Refused(_)
+        | GroupConfigError::TooLow { .. }
+        | GroupConfigError::TooHigh { .. }
+        | GroupConfigError::SessionTooShort => ResponseError::InvalidConfig,
     }
 }
 
@@ -242,6 +256,7 @@ pub fn of_override(error: &OverrideError) -> ResponseError {
 pub fn of_alter(error: &AlterError) -> ResponseError {
     match error {
         AlterError::Topic(error) => of_override(error),
+        AlterError::Group(error) => of_group_config(error),
         // Kafka's code for a config that needs a restart, and for a wrong value of a broker's config, unlike a topic's.
         AlterError::Broker(ServerValueError::Fixed { .. } | ServerValueError::Invalid(_)) => {
             ResponseError::InvalidRequest

@@ -193,6 +193,7 @@ impl Machine {
             offset: self.now,
             leader_epoch: 0,
             metadata: "as sent".to_owned(),
+            expires: (partition == 1).then_some(Timestamp(self.now + 60_000)),
         };
         let positions =
             vec![moved(feed.to_owned(), 0), moved(feed.to_owned(), 1), moved(format!("{feed}..commits"), 0)];

@@ -15,5 +15,6 @@ mod peer;
 mod produce;
 mod requests;
 mod sizes;
+mod slow_views;
 mod tables;
 mod watched_disk;

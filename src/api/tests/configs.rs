@@ -15,12 +15,12 @@ use super::TestBroker;
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;
 
-const SET: i8 = 0;
-const DELETE: i8 = 1;
+pub const SET: i8 = 0;
+pub const DELETE: i8 = 1;
 const APPEND: i8 = 2;
 const SUBTRACT: i8 = 3;
 
-fn text(text: &str) -> StrBytes {
+pub fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
 }
 
@@ -31,7 +31,7 @@ async fn with_topic() -> TestBroker {
     test
 }
 
-async fn describe(test: &TestBroker, kind: i8, name: &str, keys: Option<&[&str]>) -> DescribeConfigsResult {
+pub async fn describe(test: &TestBroker, kind: i8, name: &str, keys: Option<&[&str]>) -> DescribeConfigsResult {
     let keys = keys.map(|keys| keys.iter().map(|key| text(key)).collect());
     let resource = DescribeConfigsResource::default().with_resource_type(kind).with_resource_name(text(name));
     let resource = resource.with_configuration_keys(keys);
@@ -39,13 +39,13 @@ async fn describe(test: &TestBroker, kind: i8, name: &str, keys: Option<&[&str]>
     test.call(4, &request.with_include_documentation(true)).await.results[0].clone()
 }
 
-async fn value(test: &TestBroker, kind: i8, name: &str, key: &str) -> String {
+pub async fn value(test: &TestBroker, kind: i8, name: &str, key: &str) -> String {
     let result = describe(test, kind, name, Some(&[key])).await;
     let [config] = &result.configs[..] else { panic!("{result:?}") };
     config.value.as_ref().map_or("null".to_owned(), ToString::to_string)
 }
 
-async fn alter(test: &TestBroker, kind: i8, name: &str, changes: &[(&str, i8, Option<&str>)]) -> (i16, String) {
+pub async fn alter(test: &TestBroker, kind: i8, name: &str, changes: &[(&str, i8, Option<&str>)]) -> (i16, String) {
     let config = |(name, op, value): &(&str, i8, Option<&str>)| {
         incremental_alter_configs_request::AlterableConfig::default()
             .with_name(text(name))

@@ -41,6 +41,10 @@ fn join(member: &str, topics: &[&str]) -> ConsumerGroupHeartbeatRequest {
     owning(beat(member, 0), &[]).with_rebalance_timeout_ms(60_000).with_subscribed_topic_names(Some(topics))
 }
 
+pub fn join_group(name: &str, member: &str, topics: &[&str]) -> ConsumerGroupHeartbeatRequest {
+    join(member, topics).with_group_id(group(name))
+}
+
 fn owning(request: ConsumerGroupHeartbeatRequest, owned: &[(Uuid, &[i32])]) -> ConsumerGroupHeartbeatRequest {
     let topic = |(id, partitions): &(Uuid, &[i32])| {
         TopicPartitions::default().with_topic_id(*id).with_partitions(partitions.to_vec())
@@ -48,7 +52,7 @@ fn owning(request: ConsumerGroupHeartbeatRequest, owned: &[(Uuid, &[i32])]) -> C
     request.with_topic_partitions(Some(owned.iter().map(topic).collect()))
 }
 
-async fn told(test: &TestBroker, request: &ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse {
+pub async fn told(test: &TestBroker, request: &ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse {
     let response = test.call(1, request).await;
     assert_eq!(response.error_code, 0, "{:?}", response.error_message);
     response
@@ -66,7 +70,7 @@ fn assigned(response: &ConsumerGroupHeartbeatResponse) -> Option<Vec<(Uuid, Vec<
     Some(assignment.topic_partitions.iter().map(|topic| (topic.topic_id, topic.partitions.clone())).collect())
 }
 
-async fn describe(test: &TestBroker, name: &str) -> DescribedGroup {
+pub async fn describe(test: &TestBroker, name: &str) -> DescribedGroup {
     let request = ConsumerGroupDescribeRequest::default().with_group_ids(vec![group(name)]);
     test.call(1, &request.with_include_authorized_operations(true)).await.groups.remove(0)
 }

@@ -176,6 +176,23 @@ async fn groups_have_positions_on_views_but_not_on_the_control_topic_or_where_no
 }
 
 #[tokio::test]
+async fn positions_are_kept_as_long_as_their_client_said_also_over_a_restart() {
+    let test = with_orders().await;
+    let at = [("orders", 0, 5, "")];
+    assert_eq!(codes(&test, 2, &commit("short", &at).with_retention_time_ms(60_000)).await, [0]);
+    assert_eq!(codes(&test, 4, &commit("moved", &at).with_retention_time_ms(60_000)).await, [0]);
+    assert_eq!(codes(&test, 4, &commit("moved", &at)).await, [0]);
+    let test = test.restart().await;
+    test.clock.advance_ms(59_999);
+    test.broker.forget_old_positions();
+    assert_eq!(offset(&test, "short", "orders").await, 5);
+    test.clock.advance_ms(1);
+    test.broker.forget_old_positions();
+    assert_eq!(offset(&test, "short", "orders").await, -1);
+    assert_eq!(offset(&test, "moved", "orders").await, 5, "the later commit leaves it to the broker");
+}
+
+#[tokio::test]
 async fn metadata_that_is_too_long_is_refused_alone() {
     let test = TestBroker::with(&["offset.metadata.max.bytes=4"]);
     create(&test).await;

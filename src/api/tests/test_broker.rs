@@ -95,6 +95,8 @@ requests! {
 pub struct TestBroker {
     pub broker: Arc<Broker>,
     pub clock: Arc<ManualClock>,
+    disk: Arc<FaultyDisk>,
+    config: ServerConfig,
     connection: ConnectionInfo,
 }
 
@@ -107,14 +109,24 @@ impl TestBroker {
     pub fn with(overrides: &[&str]) -> TestBroker {
         let overrides = overrides.iter().map(|text| (*text).to_owned()).chain(["log.dirs=data".to_owned()]).collect();
         let config = ServerConfig::load(&Sources { overrides, ..Sources::default() }).unwrap();
-        let clock = Arc::new(ManualClock::new(1_767_258_000_000));
-        let broker = Broker::open(Arc::new(FaultyDisk::new()), clock.clone(), config).unwrap();
+        TestBroker::open(Arc::new(FaultyDisk::new()), Arc::new(ManualClock::new(1_767_258_000_000)), config)
+    }
+
+    fn open(disk: Arc<FaultyDisk>, clock: Arc<ManualClock>, config: ServerConfig) -> TestBroker {
+        let broker = Broker::open(disk.clone(), clock.clone(), config.clone()).unwrap();
         let connection = ConnectionInfo {
             peer: "192.0.2.1:999".parse().unwrap(),
             local: "192.0.2.7:9092".parse().unwrap(),
             listener: "PLAINTEXT".to_owned(),
         };
-        TestBroker { broker, clock, connection }
+        TestBroker { broker, clock, disk, config, connection }
+    }
+
+    /// Another broker on what this one leaves.
+    pub async fn restart(self) -> TestBroker {
+        self.broker.shut_down().await.unwrap();
+        drop(self.broker);
+        TestBroker::open(self.disk, self.clock, self.config)
     }
 
     /// The answer, which must decode whole in the version asked for.

@@ -1,5 +1,7 @@
 //! Groups of the consumer protocol (KIP-848): their heartbeats, and a look at them.
 
+use std::collections::BTreeSet;
+
 use super::super::{Broker, Gated};
 use crate::model::GroupKind;
 use crate::model::group::consumer::{Around, ConsumerGroup, Heartbeat, JOIN, Settings, Told, Topics};
@@ -14,15 +16,15 @@ impl Broker {
         topics: &dyn Topics,
     ) -> Gated<Result<Told, GroupError>> {
         let now = self.group_time();
-        let settings = &self.groups.settings.consumer;
+        let settings = self.groups.settings_of(group);
         self.groups.answer(self, group, |running| {
             if beat.epoch == JOIN && running.machine.is_empty() && running.machine.kind() != GroupKind::Consumer {
                 running.replace(Group::Consumer(ConsumerGroup::new()));
             }
             let value = match &mut running.machine {
-                Group::Consumer(machine) if beat.epoch == JOIN || machine.epoch() > 0 => {
-                    machine.heartbeat(beat, &Around { topics, settings }, now).map_err(GroupError::from)
-                }
+                Group::Consumer(machine) if beat.epoch == JOIN || machine.epoch() > 0 => machine
+                    .heartbeat(beat, &Around { topics, settings: &settings.consumer }, now)
+                    .map_err(GroupError::from),
                 Group::Consumer(_) => Err(GroupError::unknown_group(group)),
                 Group::Classic(_) if beat.epoch == JOIN => Err(GroupError::NoUpgrade { group: group.to_owned() }),
                 Group::Classic(_) => Err(GroupError::NotConsumer { group: group.to_owned() }),
@@ -30,6 +32,20 @@ impl Broker {
             running.keep(self, group);
             Gated { value, durable_at: running.kept_at }
         })
+    }
+
+    /// The views that members of the group subscribe to by name, with those of a heartbeat. To be looked up before the group's
+    /// lock is taken, since that may have to wait for the disk.
+    pub fn subscribed_views(&self, group: &str, beat: &Heartbeat) -> Vec<String> {
+        let mut views = match self.groups.running(group) {
+            Some(slot) => slot.with(|running| match &running.machine {
+                Group::Consumer(machine) => machine.views(),
+                Group::Classic(_) => BTreeSet::new(),
+            }),
+            None => BTreeSet::new(),
+        };
+        views.extend(beat.views().map(str::to_owned));
+        views.into_iter().collect()
     }
 
     /// Whether who asks for the group's positions as a member is one, at its present epoch. Anyone else may ask.

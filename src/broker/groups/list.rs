@@ -39,7 +39,7 @@ impl Broker {
             resting.map(|(group, s)| (group.to_owned(), s.kept().cloned())).collect::<Vec<(String, Option<Kept>)>>()
         });
         for (group, kept) in resting.value {
-            let machine = self.groups.machine_of(kept.as_ref(), self.group_time());
+            let machine = self.groups.machine_of(&group, kept.as_ref(), self.group_time());
             listed.insert(group.clone(), row(group, &machine));
         }
         Gated { value: listed.into_values().collect(), durable_at: resting.durable_at.max(durable_at) }

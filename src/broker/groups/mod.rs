@@ -15,6 +15,7 @@ mod list;
 mod running;
 mod stage;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -28,8 +29,9 @@ pub use self::list::ListedGroup;
 use self::running::{Running, Slot};
 pub use self::stage::StageError;
 use super::core::Core;
+use super::settings::LiveSettings;
 use super::{Broker, Gated};
-use crate::config::Settings;
+use crate::config::{GroupTimes, Settings};
 use crate::metrics;
 use crate::model::codec::CodecError;
 pub use crate::model::group::Committer;
@@ -40,7 +42,9 @@ use crate::model::{GroupKind, Kept, Lsn, SUBSCRIPTIONS_MAX, Timestamp};
 
 /// The groups that run.
 pub(super) struct Groups {
+    /// What holds for a group on which nothing is set.
     settings: GroupSettings,
+    live: Arc<LiveSettings>,
     slots: RwLock<HashMap<Arc<str>, Arc<Slot>>>,
     deadlines: Deadlines,
     time: RunningTime,
@@ -56,9 +60,10 @@ pub struct UnreadableGroup {
 
 impl Groups {
     /// The groups as they were kept; those with members run from now on.
-    pub fn restore(core: &Core, settings: &Settings, elapsed: Duration) -> Result<Groups, UnreadableGroup> {
+    pub fn restore(core: &Core, live: Arc<LiveSettings>, elapsed: Duration) -> Result<Groups, UnreadableGroup> {
         let groups = Groups {
-            settings: settings_of(settings),
+            settings: settings_of(live.typed()),
+            live,
             slots: RwLock::default(),
             deadlines: Deadlines::default(),
             time: RunningTime::default(),
@@ -71,7 +76,7 @@ impl Groups {
             })
             .value;
         for (name, kept) in kept {
-            let restored = Group::restore(&kept, &groups.settings, now);
+            let restored = Group::restore(&kept, &groups.settings_of(&name), now);
             let group = restored.map_err(|error| UnreadableGroup { group: name.clone(), error })?;
             if !group.is_at_rest() {
                 groups.insert(Slot::new(&name, group, Lsn(0)));
@@ -133,10 +138,19 @@ impl Groups {
         }
     }
 
+    /// What holds for a group.
+    fn settings_of(&self, group: &str) -> Cow<'_, GroupSettings> {
+        let Some(own) = self.live.group(group) else { return Cow::Borrowed(&self.settings) };
+        let GroupTimes { session_timeout_ms, heartbeat_interval_ms } = own.times;
+        let consumer =
+            consumer_group::Settings { session_timeout_ms, heartbeat_interval_ms, ..self.settings.consumer.clone() };
+        Cow::Owned(GroupSettings { consumer, ..self.settings.clone() })
+    }
+
     /// A group as it was kept, if anything was.
-    fn machine_of(&self, kept: Option<&Kept>, now: Timestamp) -> Group {
+    fn machine_of(&self, group: &str, kept: Option<&Kept>, now: Timestamp) -> Group {
         match kept {
-            Some(kept) => Group::restore(kept, &self.settings, now)
+            Some(kept) => Group::restore(kept, &self.settings_of(group), now)
                 .expect("what this process wrote, or read at its start, it can read"),
             None => Group::new(&self.settings),
         }
@@ -172,7 +186,7 @@ impl Groups {
             None => (slots.len() < max && state.subscriptions().len() < max).then_some(None),
         });
         let kept = known.value.ok_or(GroupError::TooManyGroups { max })?;
-        let slot = Slot::new(group, self.machine_of(kept.as_ref(), broker.group_time()), known.durable_at);
+        let slot = Slot::new(group, self.machine_of(group, kept.as_ref(), broker.group_time()), known.durable_at);
         insert(&mut slots, slot.clone());
         Ok(slot)
     }

@@ -26,18 +26,21 @@ impl State {
         let subscription = self.subscriptions.remove(group);
         let subscription = subscription.unwrap_or_else(|| panic!("group {group:?} is deleted and does not exist"));
         self.num_positions -= subscription.num_positions;
+        self.metadata_bytes -= subscription.metadata_bytes;
     }
 
     /// A deleted topic's positions would point into another history if the name is given again.
     pub(super) fn forget_positions_on(&mut self, feed: &str) {
-        let mut num_forgotten = 0;
+        let (mut num_forgotten, mut bytes_forgotten) = (0, 0);
         self.subscriptions.retain(|_, subscription| {
-            let before = subscription.num_positions;
+            let (num, bytes) = (subscription.num_positions, subscription.metadata_bytes);
             subscription.forget_feed(feed);
-            num_forgotten += before - subscription.num_positions;
+            num_forgotten += num - subscription.num_positions;
+            bytes_forgotten += bytes - subscription.metadata_bytes;
             !subscription.is_empty()
         });
         self.num_positions -= num_forgotten;
+        self.metadata_bytes -= bytes_forgotten;
     }
 
     /// A subscription is there as long as it holds anything.
@@ -46,9 +49,10 @@ impl State {
             Some(known) => known,
             None => self.subscriptions.entry(group.to_owned()).or_default(),
         };
-        let before = subscription.num_positions;
+        let (num, bytes) = (subscription.num_positions, subscription.metadata_bytes);
         change(subscription);
-        self.num_positions = self.num_positions + subscription.num_positions - before;
+        self.num_positions = self.num_positions + subscription.num_positions - num;
+        self.metadata_bytes = self.metadata_bytes + subscription.metadata_bytes - bytes;
         if subscription.is_empty() {
             self.subscriptions.remove(group);
         }

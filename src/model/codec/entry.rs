@@ -29,6 +29,9 @@ const VERSION: u8 = 1;
 /// Of an append whose batch stands in its segment.
 const VERSION_APART: u8 = 2;
 
+/// Of positions of which some expire.
+const VERSION_EXPIRING: u8 = 2;
+
 const FEED_CREATED: u8 = 1;
 const FEED_DELETED: u8 = 2;
 const PARTITIONS_ADDED: u8 = 3;
@@ -50,12 +53,12 @@ const POSITIONS_STAGED: u8 = 18;
 const STREAM_NAMED: u8 = 19;
 const TRANSACTION_ENDED: u8 = 20;
 const TRANSACTIONAL_IDS_FORGOTTEN: u8 = 21;
+const GROUP_CONFIGURED: u8 = 22;
 
 /// Puts the entry's head, its length still to be filled in, and its fields, but for the tail, which is returned.
 /// With a `place`, which only an append has, its batch is left out.
 pub(super) fn put(out: &mut BytesMut, entry: &Entry, place: Option<Place>) -> Bytes {
-    let version = if place.is_some() { VERSION_APART } else { VERSION };
-    out.put_slice(&[kind(entry), version, 0, 0, 0, 0]);
+    out.put_slice(&[kind(entry), version(entry, place), 0, 0, 0, 0]);
     match entry {
         Entry::FeedCreated(created) => put_created(out, created),
         Entry::FeedDeleted { feed, at } => {
@@ -95,8 +98,20 @@ pub(super) fn put(out: &mut BytesMut, entry: &Entry, place: Option<Place>) -> By
         Entry::StreamNamed(named) => put_stream_named(out, named),
         Entry::TransactionEnded(ended) => put_transaction_ended(out, ended),
         Entry::TransactionalIdsForgotten { before } => out.put_i64(before.0),
+        Entry::GroupConfigured { group, overrides } => {
+            put_text(out, group);
+            put_map(out, overrides);
+        }
     }
     Bytes::new()
+}
+
+fn version(entry: &Entry, place: Option<Place>) -> u8 {
+    match entry {
+        Entry::Appended(_) if place.is_some() => VERSION_APART,
+        Entry::PositionsMoved(moved) if moved.some_expire() => VERSION_EXPIRING,
+        _ => VERSION,
+    }
 }
 
 /// Takes one entry.
@@ -105,11 +120,12 @@ pub(super) fn read(reader: &mut Reader, bodies: Bodies<'_>) -> Result<Entry, Cod
     let (kind, version) = (reader.u8("an entry's kind")?, reader.u8("an entry's version")?);
     let len = reader.u32("an entry's length")? as usize;
     let mut fields = reader.part(len, "an entry")?;
-    if !(FEED_CREATED..=TRANSACTIONAL_IDS_FORGOTTEN).contains(&kind) {
+    if !(FEED_CREATED..=GROUP_CONFIGURED).contains(&kind) {
         return Err(CodecError::Kind { at, kind });
     }
     let entry = match (kind, version) {
         (APPENDED, VERSION_APART) => Entry::Appended(read_appended(&mut fields, Some(bodies))?),
+        (POSITIONS_MOVED, VERSION_EXPIRING) => Entry::PositionsMoved(read_positions_moved(&mut fields, true)?),
         (_, VERSION) => read_fields(kind, &mut fields)?,
         _ => return Err(CodecError::Version { at, what: "an entry", version }),
     };
@@ -140,6 +156,7 @@ fn kind(entry: &Entry) -> u8 {
         Entry::StreamNamed(_) => STREAM_NAMED,
         Entry::TransactionEnded(_) => TRANSACTION_ENDED,
         Entry::TransactionalIdsForgotten { .. } => TRANSACTIONAL_IDS_FORGOTTEN,
+        Entry::GroupConfigured { .. } => GROUP_CONFIGURED,
     }
 }
 
@@ -162,7 +179,7 @@ fn read_fields(kind: u8, r: &mut Reader) -> Result<Entry, CodecError> {
         SEALED => Entry::Sealed(read_sealed(r)?),
         TIME_FLOOR => Entry::TimeFloor { at: time(r)? },
         TRIMMED => Entry::Trimmed(read_trimmed(r)?),
-        POSITIONS_MOVED => Entry::PositionsMoved(read_positions_moved(r)?),
+        POSITIONS_MOVED => Entry::PositionsMoved(read_positions_moved(r, false)?),
         POSITIONS_FORGOTTEN => read_positions_forgotten(r)?,
         GROUP_KEPT => Entry::GroupKept(read_group_kept(r)?),
         GROUP_DELETED => Entry::GroupDeleted { group: r.text("a group")? },
@@ -172,6 +189,7 @@ fn read_fields(kind: u8, r: &mut Reader) -> Result<Entry, CodecError> {
         STREAM_NAMED => Entry::StreamNamed(read_stream_named(r)?),
         TRANSACTION_ENDED => Entry::TransactionEnded(read_transaction_ended(r)?),
         TRANSACTIONAL_IDS_FORGOTTEN => Entry::TransactionalIdsForgotten { before: time(r)? },
+        GROUP_CONFIGURED => Entry::GroupConfigured { group: r.text("a group")?, overrides: r.map("configs")? },
         _ => return Err(CodecError::Kind { at: r.at(), kind }),
     })
 }

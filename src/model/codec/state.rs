@@ -14,7 +14,10 @@ use super::open_streams::{is_touched, put_touched, read_touched};
 use super::subscription::{put_subscription, read_subscription};
 use super::transaction::{put_transactional, read_transactional};
 
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
+
+/// Before positions could expire at a time of their own, and groups had configs.
+const VERSION_WITHOUT_GROUP_CONFIGS: u8 = 4;
 
 /// Before there were transactions.
 const VERSION_WITHOUT_TRANSACTIONS: u8 = 3;
@@ -44,7 +47,7 @@ impl State {
         }
         put_count(&mut out, self.subscriptions.len());
         for (group, subscription) in &self.subscriptions {
-            put_subscription(&mut out, group, subscription);
+            put_subscription(&mut out, group, subscription, true);
         }
         put_count(&mut out, self.transactions.len());
         for (id, known) in self.transactions.iter() {
@@ -53,6 +56,11 @@ impl State {
         put_count(&mut out, self.feeds.values().filter(|feed| is_touched(feed)).count());
         for feed in self.feeds.values().filter(|feed| is_touched(feed)) {
             put_touched(&mut out, feed);
+        }
+        put_count(&mut out, self.groups.len());
+        for (group, overrides) in &self.groups {
+            put_text(&mut out, group);
+            put_map(&mut out, overrides);
         }
         Bytes::from(out)
     }
@@ -72,13 +80,18 @@ impl State {
             ..State::default()
         };
         let feeds: Vec<Feed> = r.list("feeds", read_feed)?;
+        let has_group_configs = version > VERSION_WITHOUT_GROUP_CONFIGS;
         if version > VERSION_WITHOUT_SUBSCRIPTIONS {
-            state.subscriptions = r.list("groups", read_subscription)?;
+            state.subscriptions = r.list("groups", |r| read_subscription(r, has_group_configs))?;
         }
         state.num_positions = state.subscriptions.values().map(|subscription| subscription.num_positions).sum();
+        state.metadata_bytes = state.subscriptions.values().map(|subscription| subscription.metadata_bytes).sum();
         feeds.into_iter().for_each(|feed| state.insert(feed));
         if version > VERSION_WITHOUT_TRANSACTIONS {
             state.read_transactions(&mut r)?;
+        }
+        if has_group_configs {
+            state.groups = r.list("groups", |r| Ok((r.text("a group")?, r.map("configs")?)))?;
         }
         r.finish()?;
         Ok(state)

@@ -14,22 +14,29 @@ pub(super) fn put_positions_moved(out: &mut BytesMut, moved: &PositionsMoved) {
     put_text(out, &moved.group);
     out.put_i64(moved.at.0);
     put_count(out, moved.positions.len());
+    let some_expire = moved.some_expire();
     for position in &moved.positions {
         put_place(out, &position.topic, position.partition);
         out.put_i64(position.offset);
         out.put_i32(position.leader_epoch);
         put_text(out, &position.metadata);
+        if some_expire {
+            put_option(out, position.expires.map(|at| at.0), BytesMut::put_i64);
+        }
     }
 }
 
-pub(super) fn read_positions_moved(r: &mut Reader) -> Result<PositionsMoved, CodecError> {
+/// Without `some_expire` the positions tell no time to be forgotten at.
+pub(super) fn read_positions_moved(r: &mut Reader, some_expire: bool) -> Result<PositionsMoved, CodecError> {
     Ok(PositionsMoved {
         group: r.text("a group")?,
         at: time(r)?,
         positions: r.list("positions", |r| {
             let (topic, partition) = read_place(r)?;
             let (offset, leader_epoch) = (r.i64("a position")?, r.i32("a leader epoch")?);
-            Ok(MovedPosition { topic, partition, offset, leader_epoch, metadata: r.text("metadata")? })
+            let metadata = r.text("metadata")?;
+            let expires = if some_expire { read_expires(r)? } else { None };
+            Ok(MovedPosition { topic, partition, offset, leader_epoch, metadata, expires })
         })?,
     })
 }
@@ -68,7 +75,8 @@ pub(super) fn read_group_kept(r: &mut Reader) -> Result<GroupKept, CodecError> {
     })
 }
 
-pub(super) fn put_subscription(out: &mut Vec<u8>, group: &str, subscription: &Subscription) {
+/// Positions that `may_expire` tell whether they do.
+pub(super) fn put_subscription(out: &mut Vec<u8>, group: &str, subscription: &Subscription, may_expire: bool) {
     put_text(out, group);
     put_option(out, subscription.kept.as_ref(), put_kept);
     put_count(out, subscription.num_positions as usize);
@@ -78,26 +86,35 @@ pub(super) fn put_subscription(out: &mut Vec<u8>, group: &str, subscription: &Su
         out.put_i32(position.leader_epoch);
         put_text(out, &position.metadata);
         out.put_i64(position.at.0);
+        if may_expire {
+            put_option(out, position.expires.map(|at| at.0), Vec::put_i64);
+        }
     }
 }
 
-pub(super) fn read_subscription(r: &mut Reader) -> Result<(String, Subscription), CodecError> {
+/// See [`put_subscription`].
+pub(super) fn read_subscription(r: &mut Reader, may_expire: bool) -> Result<(String, Subscription), CodecError> {
     let group = r.text("a group")?;
     let mut subscription = Subscription { kept: r.option("a group", |r, _| read_kept(r))?, ..Subscription::default() };
-    let positions: Vec<_> = r.list("positions", |r| Ok((read_place(r)?, read_position(r)?)))?;
+    let positions: Vec<_> = r.list("positions", |r| Ok((read_place(r)?, read_position(r, may_expire)?)))?;
     for ((topic, partition), position) in positions {
         subscription.put(&topic, partition, position);
     }
     Ok((group, subscription))
 }
 
-fn read_position(r: &mut Reader) -> Result<Position, CodecError> {
+fn read_position(r: &mut Reader, may_expire: bool) -> Result<Position, CodecError> {
     Ok(Position {
         offset: r.i64("a position")?,
         leader_epoch: r.i32("a leader epoch")?,
         metadata: r.text("metadata")?,
         at: time(r)?,
+        expires: if may_expire { read_expires(r)? } else { None },
     })
+}
+
+fn read_expires(r: &mut Reader) -> Result<Option<Timestamp>, CodecError> {
+    Ok(r.option("a time", Reader::i64)?.map(Timestamp))
 }
 
 fn put_kept(out: &mut Vec<u8>, kept: &Kept) {

@@ -57,7 +57,7 @@ pub(super) fn put_positions_staged(out: &mut BytesMut, staged: &PositionsStaged)
 }
 
 pub(super) fn read_positions_staged(r: &mut Reader) -> Result<PositionsStaged, CodecError> {
-    Ok(PositionsStaged { producer: producer(r)?, moved: read_positions_moved(r)? })
+    Ok(PositionsStaged { producer: producer(r)?, moved: read_positions_moved(r, false)? })
 }
 
 pub(super) fn put_stream_named(out: &mut BytesMut, named: &StreamNamed) {
@@ -140,7 +140,8 @@ fn put_open(out: &mut Vec<u8>, open: &OpenTransaction) {
     put_count(out, open.groups.len());
     open.groups.iter().for_each(|group| put_text(out, group));
     put_count(out, open.staged.len());
-    open.staged.iter().for_each(|(group, positions)| put_subscription(out, group, positions));
+    // No client says of them when they expire.
+    open.staged.iter().for_each(|(group, positions)| put_subscription(out, group, positions, false));
 }
 
 fn read_open(r: &mut Reader) -> Result<OpenTransaction, CodecError> {
@@ -153,7 +154,8 @@ fn read_open(r: &mut Reader) -> Result<OpenTransaction, CodecError> {
     if let Some(lost) = touched.into_iter().find(|feed| !streams.contains_key(feed)) {
         return Err(CodecError::Value { at, what: "a feed without a stream", found: lost.0.into() });
     }
-    let (groups, staged) = (r.list("groups", |r| r.text("a group"))?, r.list("positions", read_subscription)?);
+    let (groups, staged) =
+        (r.list("groups", |r| r.text("a group"))?, r.list("positions", |r| read_subscription(r, false))?);
     Ok(OpenTransaction { begun, streams, partitions, seals, groups, staged })
 }
 

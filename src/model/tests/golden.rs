@@ -64,7 +64,10 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         offset: 17,
         leader_epoch: -1,
         metadata: "é".to_owned(),
+        expires: None,
     };
+    let expiring =
+        MovedPosition { partition: PartitionId(1), expires: Some(Timestamp(at.0 + 60_000)), ..moved.clone() };
     let kept = GroupKept {
         group: "loader".to_owned(),
         kind: GroupKind::Classic,
@@ -73,6 +76,7 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         members: vec![("m-1".to_owned(), Some(Bytes::from_static(b"row"))), ("m-2".to_owned(), None)],
     };
     let group = kept.group.clone();
+    let some_expire = PositionsMoved { group: group.clone(), at, positions: vec![moved.clone(), expiring] };
     let moved = PositionsMoved { group: group.clone(), at, positions: vec![moved] };
     let forgotten = vec![("orders".to_owned(), PartitionId(2))];
     let identity = Identity { producer: ProducerId(9), epoch: 4 };
@@ -114,7 +118,7 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         ("feed_deleted", Entry::FeedDeleted { feed, at }),
         ("partitions_added", Entry::PartitionsAdded { feed, partitions: 24, at }),
         ("feed_configured", Entry::FeedConfigured { feed, overrides: overrides.clone() }),
-        ("broker_configured", Entry::BrokerConfigured { broker: Some(1), overrides }),
+        ("broker_configured", Entry::BrokerConfigured { broker: Some(1), overrides: overrides.clone() }),
         ("cluster_configured", Entry::BrokerConfigured { broker: None, overrides: Overrides::new() }),
         ("producer_opened", Entry::ProducerOpened { producer: ProducerId(41) }),
         ("producers_forgotten", Entry::ProducersForgotten { feed, partition: Some(PartitionId(2)), before: at }),
@@ -125,10 +129,10 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         ("time_floor", Entry::TimeFloor { at }),
         ("trimmed", Entry::Trimmed(trimmed)),
         ("positions_moved", Entry::PositionsMoved(moved)),
+        ("expiring_positions_moved", Entry::PositionsMoved(some_expire)),
         ("positions_forgotten", Entry::PositionsForgotten { group: group.clone(), positions: forgotten }),
         ("group_kept", Entry::GroupKept(kept.clone())),
         ("consumer_group_kept", Entry::GroupKept(GroupKept { kind: GroupKind::Consumer, ..kept })),
-        ("group_deleted", Entry::GroupDeleted { group }),
         ("producer_bound", Entry::ProducerBound(bound)),
         ("enlisted", Entry::Enlisted(enlisted)),
         ("positions_staged", Entry::PositionsStaged(staged)),
@@ -136,6 +140,8 @@ pub fn samples() -> Vec<(&'static str, Entry)> {
         ("transaction_ended", Entry::TransactionEnded(ended)),
         ("transaction_timed_out", Entry::TransactionEnded(aborted)),
         ("transactional_ids_forgotten", Entry::TransactionalIdsForgotten { before: at }),
+        ("group_deleted", Entry::GroupDeleted { group: group.clone() }),
+        ("group_configured", Entry::GroupConfigured { group, overrides }),
     ]
 }
 
@@ -171,10 +177,19 @@ pub fn sample_state() -> State {
 }
 
 /// The same with subscriptions.
-pub fn sample_state_with_groups() -> State {
-    let mut machine = Machine { state: sample_state(), ..Machine::new() };
-    for (_, entry) in samples() {
-        if matches!(entry, Entry::PositionsMoved(_) | Entry::GroupKept(_)) {
+fn sample_state_with_groups() -> State {
+    with_entries_of(sample_state(), &["positions_moved", "group_kept", "consumer_group_kept"])
+}
+
+/// The same with positions that expire at a time of their own, and with groups that have configs.
+fn sample_state_with_group_configs() -> State {
+    with_entries_of(sample_state_with_transactions(), &["expiring_positions_moved", "group_configured"])
+}
+
+fn with_entries_of(state: State, names: &[&str]) -> State {
+    let mut machine = Machine { state, ..Machine::new() };
+    for (name, entry) in samples() {
+        if names.contains(&name) {
             machine.take(Decision::one(entry, ()));
         }
     }
@@ -236,6 +251,9 @@ fn golden(name: &str) -> String {
         "transactional_ids_forgotten" => {
             include_str!("../../../tests/golden/entries/transactional_ids_forgotten.hex")
         }
+        "expiring_positions_moved" => include_str!("../../../tests/golden/entries/expiring_positions_moved.hex"),
+        "group_configured" => include_str!("../../../tests/golden/entries/group_configured.hex"),
+        "state_4" => include_str!("../../../tests/golden/entries/state_4.hex"),
         "state_3" => include_str!("../../../tests/golden/entries/state_3.hex"),
         "state_2" => include_str!("../../../tests/golden/entries/state_2.hex"),
         "state" => include_str!("../../../tests/golden/entries/state.hex"),
@@ -268,7 +286,7 @@ fn entries_are_written_and_read_as_ever() {
 
 #[test]
 fn the_state_is_written_and_read_as_ever() {
-    let (state, golden) = (sample_state_with_transactions(), golden("state"));
+    let (state, golden) = (sample_state_with_group_configs(), golden("state"));
     assert_eq!(golden, hex(&state.encode()), "state.hex");
     assert_eq!(State::decode(&unhex(&golden)), Ok(state));
 }
@@ -276,6 +294,11 @@ fn the_state_is_written_and_read_as_ever() {
 #[test]
 fn a_state_of_the_version_before_subscriptions_is_read() {
     assert_eq!(State::decode(&unhex(&golden("state_2"))), Ok(sample_state()));
+}
+
+#[test]
+fn a_state_of_the_version_before_group_configs_is_read() {
+    assert_eq!(State::decode(&unhex(&golden("state_4"))), Ok(sample_state_with_transactions()));
 }
 
 #[test]

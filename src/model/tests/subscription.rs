@@ -9,6 +9,7 @@ fn at(topic: &str, partition: u32, offset: i64) -> MovedPosition {
         offset,
         leader_epoch: 3,
         metadata: format!("{topic} {offset}"),
+        expires: None,
     }
 }
 
@@ -41,7 +42,8 @@ fn a_position_is_what_was_last_moved_with_all_that_the_client_told() {
     machine.later(10);
     move_to(&mut machine, "g", vec![at("orders", 1, 6)]);
     let subscription = machine.state.subscription("g").unwrap();
-    let expected = Position { offset: 6, leader_epoch: 3, metadata: "orders 6".to_owned(), at: machine.now };
+    let metadata = "orders 6".to_owned();
+    let expected = Position { offset: 6, leader_epoch: 3, metadata, at: machine.now, expires: None };
     assert_eq!(subscription.position("orders", PartitionId(1)), Some(&expected));
     assert_eq!(offset(&machine, "g", "orders", 0), Some(5));
     assert_eq!(offset(&machine, "g", "orders..commits", 0), Some(2));
@@ -105,4 +107,18 @@ fn no_more_subscriptions_are_made_than_there_may_be() {
     let refused = machine.state.decide_move_positions("one more", vec![at("orders", 0, 1)], machine.now);
     assert_eq!(refused, Err(SubscriptionError::TooManySubscriptions));
     move_to(&mut machine, "g7", vec![at("orders", 0, 2)]);
+}
+
+#[test]
+fn metadata_without_end_is_refused_and_less_than_before_is_not() {
+    let mut machine = Machine::new();
+    move_to(&mut machine, "g", vec![at("orders", 0, 5)]);
+    let known = at("orders", 0, 5).metadata.len() as u64;
+    assert_eq!(machine.state.metadata_bytes, known);
+    machine.state.metadata_bytes = METADATA_BYTES_TOTAL_MAX;
+    let decide = |moved: MovedPosition| machine.state.decide_move_positions("g", vec![moved], machine.now);
+    let refused = decide(at("orders", 1, 5)).unwrap_err();
+    assert_eq!(refused, SubscriptionError::TooMuchMetadata { bytes: METADATA_BYTES_TOTAL_MAX + known });
+    decide(at("orders", 0, 6)).unwrap();
+    decide(MovedPosition { metadata: String::new(), ..at("orders", 1, 5) }).unwrap();
 }

@@ -62,6 +62,7 @@ impl Machine {
             offset,
             leader_epoch: -1,
             metadata: String::new(),
+            expires: None,
         };
         let (group, positions, now) = ("readers".into(), vec![position], self.now);
         let wish = StagePositions { id: id.into(), identity, group, positions, enlists: true, now };

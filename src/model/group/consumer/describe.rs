@@ -1,5 +1,6 @@
 //! What can be seen of a group from outside.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use bytes::Bytes;
@@ -88,6 +89,11 @@ impl ConsumerGroup {
     /// The name of the assignor that makes the targets.
     pub fn assignor_name(&self, settings: &Settings) -> &'static str {
         self.assignor(settings).name()
+    }
+
+    /// The views that members subscribe to by name.
+    pub fn views(&self) -> BTreeSet<String> {
+        self.subscribed.views(self.members.values())
     }
 
     /// The members, by id.

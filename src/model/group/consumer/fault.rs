@@ -21,6 +21,12 @@ pub enum Fault {
     InvalidRegex { regex: String, reason: String },
     #[error("the group has reached its maximum of {max} members")]
     Full { max: usize },
+    #[error(
+        "what members tell of themselves takes {bytes} bytes, and {max} is the most for a group: subscribe to fewer topics"
+    )]
+    TooLarge { bytes: usize, max: usize },
+    #[error("the group's members subscribe by {max} different regular expressions, and that is the most: share one")]
+    TooManyPatterns { max: usize },
     #[error("the member epoch {found} is not the member's, which is {expected}")]
     StaleEpoch { found: i32, expected: i32 },
     #[error("the generation {found} is not the member's, which is {expected}")]

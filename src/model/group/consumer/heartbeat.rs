@@ -11,6 +11,7 @@ use super::pattern::Pattern;
 use super::reconcile::{self, Step};
 use super::{Around, ConsumerGroup};
 use crate::model::ids::Timestamp;
+use crate::model::split_feed;
 
 /// The epoch with which a member joins.
 pub const JOIN: i32 = 0;
@@ -44,6 +45,12 @@ pub struct Told {
 }
 
 impl Heartbeat {
+    /// The views that it names.
+    pub fn views(&self) -> impl Iterator<Item = &str> {
+        let topics = self.topics.iter().flatten().map(String::as_str);
+        topics.filter(|topic| split_feed(topic).is_some())
+    }
+
     /// Members say all of themselves when they join, and again when they lost an answer.
     fn is_full(&self) -> bool {
         let subscribed = self.topics.is_some() || self.regex.is_some();
@@ -85,6 +92,7 @@ impl ConsumerGroup {
         let before = self.admit(beat, around.settings)?;
         let said = beat.applied_to(&before.member);
         let changed = Changed::between(&before.member, &said)?;
+        self.check_room(&beat.member, before.replaces.as_deref(), &said)?;
         if let Some(replaced) = before.replaces {
             self.replace(&replaced, &beat.member, &before.member);
         }

@@ -14,6 +14,7 @@
 
 mod admit;
 mod assignor;
+mod bounds;
 mod check;
 mod classic_requests;
 mod commit;
@@ -67,6 +68,8 @@ pub struct ConsumerGroup {
     members: BTreeMap<String, Member>,
     /// Static members by instance id.
     instances: BTreeMap<String, String>,
+    /// What the members tell of themselves takes about so many bytes.
+    bytes: usize,
     /// What any member holds.
     held: HashSet<(Uuid, PartitionId)>,
     subscribed: Subscribed,
@@ -106,6 +109,7 @@ impl ConsumerGroup {
         if let Some(instance) = &member.instance {
             self.instances.insert(instance.clone(), id.to_owned());
         }
+        self.bytes += member.size(id);
         self.members.insert(id.to_owned(), member);
         self.dirty.insert(id.to_owned());
     }
@@ -126,6 +130,7 @@ impl ConsumerGroup {
     /// Frees what the member holds, and its instance id.
     fn release(&mut self, id: &str) {
         let Some(member) = self.members.get(id) else { return };
+        self.bytes -= member.size(id);
         for partition in member.held() {
             self.held.remove(&partition);
         }

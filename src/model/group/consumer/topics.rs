@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::member::Member;
 use super::pattern::Pattern;
 use crate::model::ids::Timestamp;
+use crate::model::split_feed;
 
 /// How long a look at the topics holds while a subscribed one is not there: it may be a view whose commits are yet to
 /// come, which no change of the catalog tells.
@@ -38,6 +39,8 @@ pub(super) struct Subscribed {
     matches: BTreeMap<String, BTreeSet<String>>,
     /// Compiled once, for as long as a member has it.
     patterns: BTreeMap<String, Pattern>,
+    /// The views that members name, as of the last look.
+    views: BTreeSet<String>,
     looked: Option<Look>,
 }
 
@@ -59,6 +62,12 @@ impl Subscribed {
         self.looked.is_some()
     }
 
+    /// The views that `members` subscribe to by name.
+    pub(super) fn views<'a>(&self, members: impl Iterator<Item = &'a Member>) -> BTreeSet<String> {
+        // Not at each heartbeat from all that members say: they may be many, with many topics.
+        if self.is_known() { self.views.clone() } else { views(members) }
+    }
+
     /// Whether a look now could find something else.
     pub(super) fn is_stale(&self, topics: &dyn Topics, now: Timestamp) -> bool {
         self.looked
@@ -73,6 +82,7 @@ impl Subscribed {
         now: Timestamp,
     ) {
         self.match_patterns(members.clone(), topics);
+        self.views = views(members.clone());
         let named = members.flat_map(|member| member.topics.iter());
         let wanted: BTreeSet<&str> = named.chain(self.matches.values().flatten()).map(String::as_str).collect();
         let found: BTreeMap<String, Topic> =
@@ -149,6 +159,10 @@ impl Subscribed {
         }
         hash.0
     }
+}
+
+fn views<'a>(members: impl Iterator<Item = &'a Member>) -> BTreeSet<String> {
+    members.flat_map(|member| &member.topics).filter(|topic| split_feed(topic).is_some()).cloned().collect()
 }
 
 /// FNV-1a. It is kept with the group, and so must never change.

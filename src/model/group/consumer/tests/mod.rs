@@ -1,5 +1,6 @@
 //! The consumer protocol from outside: members, topics and a clock, all in memory.
 
+mod bounds;
 mod commits;
 mod encoding;
 mod hand_over;

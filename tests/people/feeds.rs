@@ -93,3 +93,15 @@ fn refusals_are_the_brokers() {
     refusal(&["feed", "describe", "nothing"], 1, "check the name, or create the topic first");
     refusal(&["feed", "describe", "orders..feed"], 2, "orders..feed is a view: name the feed alone");
 }
+
+#[test]
+fn a_subscription_that_is_to_keep_history_and_is_not_there_is_told() {
+    let terminal = Terminal::new();
+    let missing = "there is no subscription nobody yet: nothing is kept for it until it has a position\n";
+    let made = terminal.run(&["feed", "create", "orders", "-c", "streamstack.retain=nobody"]);
+    assert_eq!((made.code, &*made.out, &*made.errors), (0, "made orders: 1 partition\n", missing));
+    terminal.out(&["subscription", "reset", "warehouse", "orders", "--to-earliest", "--yes"]);
+    let configured = terminal.run(&["feed", "configure", "orders", "streamstack.retain=warehouse, nobody"]);
+    assert_eq!((configured.code, &*configured.errors), (0, missing));
+    terminal.out(&["feed", "configure", "orders", "streamstack.retain=warehouse"]);
+}

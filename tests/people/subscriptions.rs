@@ -1,6 +1,14 @@
 //! `streamstack subscription`.
 
+use std::time::Duration;
+
+use kafka_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
+use kafka_protocol::messages::{
+    ConsumerGroupHeartbeatRequest, GroupId, JoinGroupRequest, OffsetCommitRequest, TopicName, join_group_request,
+};
+use kafka_protocol::protocol::StrBytes;
 use serde_json::{Value, json};
+use streamstack::cli::client::Connection;
 
 use crate::terminal::{Terminal, settled};
 
@@ -28,6 +36,12 @@ fn described(terminal: &Terminal) -> Vec<Value> {
         let mut lag: Value = serde_json::from_str(line).unwrap();
         let seconds = lag.as_object_mut().unwrap().remove("lag_seconds").unwrap().as_f64().unwrap();
         assert_eq!(lag["lag_records"] == json!(0), seconds == 0.0, "{line}");
+        for (name, value) in [("state", json!("Empty")), ("protocol", json!("classic")), ("members", json!(0))] {
+            assert_eq!(lag.as_object_mut().unwrap().remove(name), Some(value), "{line}");
+        }
+        for name in ["member", "client"] {
+            assert_eq!(lag.as_object_mut().unwrap().remove(name), Some(Value::Null), "{line}");
+        }
         lag
     };
     lines.lines().map(lag).collect()
@@ -56,9 +70,10 @@ fn lag_is_told_in_offsets_records_commits_and_time() {
     ];
     assert_eq!(described(&terminal), expected);
     let table = settled(&terminal.out(&["subscription", "describe", "warehouse", "orders"]));
-    assert_eq!(table[0], "TOPIC PARTITION POSITION END OFFSETS RECORDS COMMITS BEHIND METADATA");
-    assert!(table[1].starts_with("orders 0 3 6 3 3 1 ") && table[1].ends_with(" s -"), "{table:?}");
-    assert_eq!(table[2..], ["orders 1 0 0 0 0 0 0.0 s -"]);
+    assert_eq!(table[0], "warehouse is Empty: no members (classic protocol)");
+    assert_eq!(table[1], "TOPIC PARTITION POSITION END OFFSETS RECORDS COMMITS BEHIND METADATA");
+    assert!(table[2].starts_with("orders 0 3 6 3 3 1 ") && table[2].ends_with(" s -"), "{table:?}");
+    assert_eq!(table[3..], ["orders 1 0 0 0 0 0 0.0 s -"]);
 }
 
 #[test]
@@ -109,11 +124,26 @@ fn a_reset_shows_its_plan_and_is_done_only_when_it_is_meant() {
 }
 
 #[test]
+fn a_plan_tells_what_is_not_there() {
+    let terminal = with_orders();
+    reset(&terminal, "orders", &["--to-offset", "2", "--partition", "0"]);
+    let args = ["subscription", "reset", "warehouse", "orders", "--dry-run"];
+    let plan = |to: &[&str]| settled(&terminal.out(&[&args[..], to].concat()));
+    let expected = ["TOPIC PARTITION FROM TO NOTE", "orders 0 2 5", "orders 1 - 0 not 5, which is past the end"];
+    assert_eq!(plan(&["--to-offset", "5"]), expected);
+    let expected = ["TOPIC PARTITION FROM TO NOTE", "orders 0 2 0 not -7, which is before the start"];
+    assert_eq!(plan(&["--shift-by", "-9", "--partition", "0"]), expected);
+    let json = terminal.out(&[&args[..], &["--to-offset", "9", "--partition", "0", "-o", "json"]].concat());
+    let line: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&line["to"], &line["asked"]), (&json!(6), &json!(9)));
+}
+
+#[test]
 fn a_reset_goes_to_every_kind_of_place() {
     let terminal = with_orders();
     let to = |topic: &str, to: &[&str]| {
         let line = reset(&terminal, topic, &[to, &["--partition", "0"]].concat())[1].clone();
-        line.split_whitespace().last().unwrap().parse::<i64>().unwrap()
+        line.split_whitespace().nth(3).unwrap().parse::<i64>().unwrap()
     };
     assert_eq!(to("orders", &["--to-commit", "1"]), 3);
     assert_eq!(to("orders", &["--to-commit", "2"]), 5, "what no commit has yet begins there");
@@ -153,13 +183,15 @@ fn subscriptions_are_listed_with_what_they_are_behind() {
     reset(&terminal, "orders", &["--to-offset", "4"]);
     reset(&terminal, "orders..commits", &["--to-earliest"]);
     let table = settled(&terminal.out(&["subscription", "list", "ware"]));
-    let expected =
-        ["SUBSCRIPTION STATE KIND POSITIONS BEHIND TOPICS", "warehouse Empty classic 3 4 orders, orders..commits"];
+    let expected = [
+        "SUBSCRIPTION STATE KIND POSITIONS RECORDS BEHIND COMMITS BEHIND TOPICS",
+        "warehouse Empty classic 3 2 2 orders, orders..commits",
+    ];
     assert_eq!(table, expected);
     let json = terminal.out(&["subscription", "list", "-o", "json"]);
     let expected = json!({
         "subscription": "warehouse", "state": "Empty", "kind": "classic", "topics": ["orders", "orders..commits"],
-        "positions": 3, "lag_records": 4,
+        "positions": 3, "lag_records": 2, "lag_commits": 2, "lag_events": null,
     });
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), expected);
 }
@@ -179,4 +211,70 @@ fn a_subscription_or_its_positions_in_a_topic_are_deleted_when_it_is_meant() {
     let gone = "error: there is no subscription warehouse: `streamstack subscription list` shows which there are\n";
     assert_eq!(terminal.refusal(&["subscription", "describe", "warehouse"]), (1, gone.to_owned()));
     assert_eq!(terminal.refusal(&[&delete[..], &["--yes"]].concat()), (1, gone.to_owned()));
+}
+
+fn connect(terminal: &Terminal) -> Connection {
+    let patience = Duration::from_secs(10);
+    Connection::open(&terminal.serving.address.to_string(), patience, patience).unwrap()
+}
+
+fn name(text: &str) -> StrBytes {
+    StrBytes::from_string(text.to_owned())
+}
+
+#[test]
+fn a_description_tells_who_reads_what() {
+    let terminal = with_orders();
+    let mut member = connect(&terminal);
+    let join = ConsumerGroupHeartbeatRequest::default()
+        .with_group_id(GroupId(name("warehouse")))
+        .with_member_id(name("m-1"))
+        .with_instance_id(Some(name("loader-1")))
+        .with_rebalance_timeout_ms(60_000)
+        .with_subscribed_topic_names(Some(vec![TopicName(name("orders"))]))
+        .with_topic_partitions(Some(Vec::new()));
+    assert_eq!(member.ask(1, &join).unwrap().error_code, 0);
+    let described = terminal.run(&["subscription", "describe", "warehouse"]);
+    // An address looks like a time to whoever blanks those out.
+    let expected = [
+        "warehouse is Stable: 1 member (consumer protocol, assignor uniform)",
+        "MEMBER INSTANCE CLIENT HOST READS",
+        "m-1 loader-1 streamstack TIME orders 0-1",
+    ];
+    assert_eq!(settled(&described.out), expected);
+    assert_eq!((described.code, &*described.errors), (0, "warehouse has no positions there yet\n"));
+    let position = OffsetCommitRequestPartition::default().with_partition_index(1);
+    let topic = OffsetCommitRequestTopic::default().with_name(TopicName(name("orders")));
+    let commit = OffsetCommitRequest::default()
+        .with_group_id(GroupId(name("warehouse")))
+        .with_member_id(name("m-1"))
+        .with_group_instance_id(Some(name("loader-1")))
+        .with_generation_id_or_member_epoch(1)
+        .with_topics(vec![topic.with_partitions(vec![position])]);
+    assert_eq!(member.ask(9, &commit).unwrap().topics[0].partitions[0].error_code, 0);
+    let line: Value =
+        serde_json::from_str(&terminal.out(&["subscription", "describe", "warehouse", "-o", "json"])).unwrap();
+    assert_eq!(
+        (&line["state"], &line["protocol"], &line["members"]),
+        (&json!("Stable"), &json!("consumer"), &json!(1))
+    );
+    assert_eq!((&line["partition"], &line["member"]), (&json!(1), &json!("m-1")));
+}
+
+#[test]
+fn members_of_the_classic_protocol_are_told_too() {
+    let terminal = with_orders();
+    let mut member = connect(&terminal);
+    let protocol = join_group_request::JoinGroupRequestProtocol::default().with_name(name("range"));
+    let join = JoinGroupRequest::default()
+        .with_group_id(GroupId(name("old")))
+        .with_session_timeout_ms(10_000)
+        .with_rebalance_timeout_ms(10_000)
+        .with_group_instance_id(Some(name("i")))
+        .with_protocol_type(name("consumer"))
+        .with_protocols(vec![protocol]);
+    assert_eq!(member.ask(9, &join).unwrap().error_code, 0);
+    let described = settled(&terminal.run(&["subscription", "describe", "old"]).out);
+    assert_eq!(described[0], "old is CompletingRebalance: 1 member (classic protocol)");
+    assert!(described[2].ends_with(" i streamstack TIME -"), "{described:?}");
 }

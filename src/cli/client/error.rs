@@ -42,6 +42,14 @@ impl ClientError {
         }
     }
 
+    /// What the broker says about it, when it says anything.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            ClientError::Refused { message, .. } => message.strip_prefix(": "),
+            _ => None,
+        }
+    }
+
     /// The connection is of no use any more; what was asked may have been done or not.
     pub fn is_disconnect(&self) -> bool {
         matches!(self, ClientError::Unreachable { .. } | ClientError::Lost { .. })

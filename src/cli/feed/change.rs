@@ -6,8 +6,12 @@ use super::describe::{config_in_words, own_configs};
 use super::{ConfigureArgs, CreateArgs, DeleteArgs};
 use crate::cli::client::{Client, ConfigFacts};
 use crate::cli::failure::Failure;
-use crate::cli::output::{Format, write_out};
+use crate::cli::output::{Format, note, write_out};
 use crate::cli::paint::counted;
+use crate::cli::text::printable;
+
+/// Subscriptions whose unread history is kept.
+const RETAIN: &str = "streamstack.retain";
 
 /// The broker's num.partitions.
 const BROKERS_NUMBER: i32 = -1;
@@ -20,7 +24,7 @@ pub(super) fn create(client: &mut Client, args: &CreateArgs) -> Result<(), Failu
         Format::Json => format!("{}\n", json!({ "feed": args.feed, "partitions": partitions })),
         Format::Table => format!("made {}: {}\n", args.feed, counted(partitions as u64, "partition")),
     })?;
-    Ok(())
+    tell_missing_subscriptions(client, &args.config)
 }
 
 pub(super) fn delete(client: &mut Client, args: &DeleteArgs) -> Result<(), Failure> {
@@ -58,6 +62,19 @@ pub(super) fn configure(client: &mut Client, args: &ConfigureArgs) -> Result<(),
         Format::Json => format!("{}\n", as_json(&args.feed, partitions, &configs)),
         Format::Table => as_text(&args.feed, partitions, &configs),
     })?;
+    tell_missing_subscriptions(client, &args.set)
+}
+
+/// A name that is spelled wrong keeps nothing, and no error tells.
+fn tell_missing_subscriptions(client: &mut Client, set: &[(String, String)]) -> Result<(), Failure> {
+    let Some((_, names)) = set.iter().find(|(key, _)| key == RETAIN) else { return Ok(()) };
+    let known = client.groups()?;
+    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        if !known.iter().any(|group| group.name == name) {
+            let name = printable(name.as_bytes());
+            note(format_args!("there is no subscription {name} yet: nothing is kept for it until it has a position"));
+        }
+    }
     Ok(())
 }
 

@@ -42,6 +42,25 @@ impl Space {
     }
 }
 
+/// What is counted when a position on a topic moves by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Records,
+    Commits,
+    /// Of streams: opened, sealed.
+    Events,
+}
+
+impl Unit {
+    pub fn of(topic: &str) -> Unit {
+        match parse_topic(topic) {
+            Ok(TopicName::View(ViewName { selector: Selector::CommitLog, .. })) => Unit::Commits,
+            Ok(TopicName::View(ViewName { selector: Selector::StreamLog, .. })) => Unit::Events,
+            _ => Unit::Records,
+        }
+    }
+}
+
 /// Commits from the one that holds the record at `offset`, or the next after it, to the end. None: it is not known.
 pub fn unread(client: &mut Client, space: &Space, partition: i32, offset: i64) -> Result<Option<u64>, Failure> {
     let (feed, last) = match space {

@@ -1,10 +1,11 @@
 //! `streamstack subscription describe`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::DescribeArgs;
 use super::lag::{self, Lag};
-use crate::cli::client::{Client, GroupPosition};
+use super::members;
+use crate::cli::client::{Client, GroupMember, GroupPosition, Membership};
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, note, write_out};
 use crate::cli::paint::{Paint, grouped};
@@ -12,22 +13,25 @@ use crate::cli::table::{Align, Table};
 use crate::cli::text::{age, printable};
 
 pub fn run(client: &mut Client, args: &DescribeArgs) -> Result<(), Failure> {
-    let positions = positions(client, &args.subscription, args.topic.as_deref())?;
-    if positions.is_empty() {
-        // A group whose members have committed nothing yet is one too.
-        let found = client.groups()?.into_iter().any(|group| group.name == args.subscription);
-        if !found {
-            return Err(unknown(&args.subscription));
-        }
-        note(format_args!("{} has no positions there yet", args.subscription));
-        return Ok(());
-    }
+    let group = &args.subscription;
+    let positions = positions(client, group, args.topic.as_deref())?;
+    let Some(membership) = client.membership(group)? else { return Err(unknown(group)) };
     let lags = lag::complete(client, positions)?;
+    if lags.is_empty() {
+        note(format_args!("{group} has no positions there yet"));
+    }
     write_out(match args.output.format {
-        Format::Json => lags.iter().map(|lag| json_line(&args.subscription, lag)).collect(),
-        Format::Table => table().rows(&lags.iter().map(row).collect::<Vec<_>>()),
+        Format::Json => lines(group, &membership, &lags),
+        Format::Table => text(group, &membership, &lags),
     })?;
     Ok(())
+}
+
+fn text(group: &str, membership: &Membership, lags: &[Lag]) -> String {
+    let members = members::table(membership);
+    let gap = if members.is_empty() || lags.is_empty() { "" } else { "\n" };
+    let positions = table().rows(&lags.iter().map(row).collect::<Vec<_>>());
+    format!("{}{members}{gap}{positions}", members::summary(group, membership))
 }
 
 /// The positions of a subscription, in one topic or in all.
@@ -42,10 +46,23 @@ pub fn unknown(group: &str) -> Failure {
     Failure::Refused(format!("there is no subscription {name}: `streamstack subscription list` shows which there are"))
 }
 
-fn json_line(group: &str, lag: &Lag) -> String {
-    let mut object = lag.json();
-    object["subscription"] = json!(group);
-    format!("{object}\n")
+/// A line for each position, or one when there are none.
+fn lines(group: &str, membership: &Membership, lags: &[Lag]) -> String {
+    let Membership { state, protocol, members, .. } = membership;
+    let line = |mut object: Value, reader: Option<&GroupMember>| {
+        object["subscription"] = json!(group);
+        object["state"] = json!(state);
+        object["protocol"] = json!(protocol);
+        object["members"] = json!(members.len());
+        object["member"] = json!(reader.map(|member| &member.id));
+        object["client"] = json!(reader.map(|member| &member.client));
+        format!("{object}\n")
+    };
+    if lags.is_empty() {
+        return line(json!({ "topic": null }), None);
+    }
+    let reader = |lag: &Lag| membership.reader(&lag.position.topic, lag.position.partition);
+    lags.iter().map(|lag| line(lag.json(), reader(lag))).collect()
 }
 
 fn table() -> Table {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::ListArgs;
+use super::commits::Unit;
 use super::lag::{self, Lag};
 use crate::cli::client::{Client, GroupFacts};
 use crate::cli::failure::Failure;
@@ -42,9 +43,11 @@ pub fn run(client: &mut Client, args: &ListArgs) -> Result<(), Failure> {
 }
 
 impl Listed {
-    /// Where a topic is gone nothing can be read.
-    fn records(&self) -> u64 {
-        self.lags.iter().filter_map(|lag| lag.records).sum()
+    /// Of the topics that count in it; none when there are no such. Where a topic is gone nothing can be read.
+    fn behind(&self, unit: Unit) -> Option<u64> {
+        let mut counted = self.lags.iter().filter(|lag| Unit::of(&lag.position.topic) == unit).peekable();
+        counted.peek()?;
+        Some(counted.filter_map(|lag| lag.records).sum())
     }
 
     fn json(&self) -> Value {
@@ -54,18 +57,22 @@ impl Listed {
             "kind": self.group.kind,
             "topics": self.topics,
             "positions": self.lags.len(),
-            "lag_records": self.records(),
+            "lag_records": self.behind(Unit::Records),
+            "lag_commits": self.behind(Unit::Commits),
+            "lag_events": self.behind(Unit::Events),
         })
     }
 
     fn row(&self) -> Vec<String> {
+        let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), grouped);
         let known = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
         vec![
             printable(self.group.name.as_bytes()),
             known(&self.group.state),
             known(&self.group.kind),
             self.lags.len().to_string(),
-            grouped(self.records()),
+            number(self.behind(Unit::Records)),
+            number(self.behind(Unit::Commits)),
             known(&self.topics.join(", ")),
         ]
     }
@@ -77,7 +84,8 @@ fn table() -> Table {
         ("STATE", Align::Left),
         ("KIND", Align::Left),
         ("POSITIONS", Align::Right),
-        ("BEHIND", Align::Right),
+        ("RECORDS BEHIND", Align::Right),
+        ("COMMITS BEHIND", Align::Right),
         ("TOPICS", Align::Left),
     ];
     Table::new(&columns, Paint::of_stdout())

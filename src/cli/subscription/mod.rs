@@ -5,6 +5,7 @@ mod delete;
 mod describe;
 mod lag;
 mod list;
+mod members;
 mod reset;
 mod target;
 
@@ -36,9 +37,9 @@ pub(super) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// One line for each subscription: its state, what it reads, how many records it is behind
+    /// One line for each subscription: its state, what it reads, how many records or commits it is behind
     List(ListArgs),
-    /// Where a subscription reads on, and how far behind that is: in offsets, records, commits and time
+    /// Its state, its members, where it reads on, and how far behind that is: in offsets, records, commits and time
     Describe(DescribeArgs),
     /// Move a subscription that has no members; shows what it is going to do
     Reset(ResetArgs),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::ResetArgs;
 use super::describe;
-use super::target::Target;
+use super::target::{Place, Target};
 use crate::cli::client::{Client, GroupPosition};
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, write_out};
@@ -15,14 +15,14 @@ use crate::cli::table::{Align, Table};
 struct Step {
     partition: i32,
     from: Option<GroupPosition>,
-    to: i64,
+    to: Place,
 }
 
 pub fn run(client: &mut Client, args: &ResetArgs) -> Result<(), Failure> {
     let plan = plan(client, args)?;
     write_out(match args.output.format {
         Format::Json => plan.iter().map(|step| step.json(args)).collect(),
-        Format::Table => table().rows(&plan.iter().map(|step| step.row(&args.topic)).collect::<Vec<_>>()),
+        Format::Table => table(&plan).rows(&plan.iter().map(|step| step.row(&args.topic)).collect::<Vec<_>>()),
     })?;
     if !args.consent.given()? {
         return Ok(());
@@ -58,28 +58,58 @@ fn plan(client: &mut Client, args: &ResetArgs) -> Result<Vec<Step>, Failure> {
 
 impl Step {
     fn position(&self, topic: &str) -> GroupPosition {
-        GroupPosition { topic: topic.to_owned(), partition: self.partition, offset: self.to, metadata: String::new() }
+        GroupPosition {
+            topic: topic.to_owned(),
+            partition: self.partition,
+            offset: self.to.offset,
+            metadata: String::new(),
+        }
     }
 
     fn json(&self, args: &ResetArgs) -> String {
-        let object = json!({
+        let mut object = json!({
             "subscription": args.subscription,
             "topic": args.topic,
             "partition": self.partition,
             "from": self.from.as_ref().map(|from| from.offset),
-            "to": self.to,
+            "to": self.to.offset,
             "done": args.consent.yes,
         });
+        if self.is_elsewhere() {
+            object["asked"] = json!(self.to.wanted);
+        }
         format!("{object}\n")
     }
 
     fn row(&self, topic: &str) -> Vec<String> {
         let from = self.from.as_ref().map_or_else(|| "-".to_owned(), |from| from.offset.to_string());
-        vec![topic.to_owned(), self.partition.to_string(), from, self.to.to_string()]
+        vec![topic.to_owned(), self.partition.to_string(), from, self.to.offset.to_string(), self.note()]
+    }
+
+    /// What was asked for is not there.
+    fn is_elsewhere(&self) -> bool {
+        self.to.offset != self.to.wanted
+    }
+
+    fn note(&self) -> String {
+        let Place { offset, wanted } = self.to;
+        match self.is_elsewhere() {
+            false => String::new(),
+            true if wanted > offset => format!("not {wanted}, which is past the end"),
+            true => format!("not {wanted}, which is before the start"),
+        }
     }
 }
 
-fn table() -> Table {
-    let columns = [("TOPIC", Align::Left), ("PARTITION", Align::Right), ("FROM", Align::Right), ("TO", Align::Right)];
-    Table::new(&columns, Paint::of_stdout())
+/// The last column only where there is something to note.
+fn table(plan: &[Step]) -> Table {
+    let columns = [
+        ("TOPIC", Align::Left),
+        ("PARTITION", Align::Right),
+        ("FROM", Align::Right),
+        ("TO", Align::Right),
+        ("NOTE", Align::Left),
+    ];
+    let num_columns = if plan.iter().any(Step::is_elsewhere) { columns.len() } else { columns.len() - 1 };
+    Table::new(&columns[..num_columns], Paint::of_stdout())
 }

@@ -5,7 +5,7 @@ use super::commits::{self, Space};
 use crate::cli::client::{Bounds, Client, Isolation, OffsetOf};
 use crate::cli::failure::Failure;
 
-/// A place that each partition has for itself.
+/// What each partition takes in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     Earliest,
@@ -15,6 +15,14 @@ pub enum Target {
     /// Milliseconds since 1970.
     Time(i64),
     Shift(i64),
+}
+
+/// Where a partition goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub offset: i64,
+    /// What was asked for; it may lie outside of what is there.
+    pub wanted: i64,
 }
 
 impl Target {
@@ -30,14 +38,14 @@ impl Target {
         }
     }
 
-    /// The offset in a partition that has these bounds and, perhaps, a position; within the bounds.
+    /// The place in a partition that has these bounds and, perhaps, a position; within the bounds.
     pub fn offset(
         self,
         client: &mut Client,
         topic: &str,
         bounds: Bounds,
         position: Option<i64>,
-    ) -> Result<i64, Failure> {
+    ) -> Result<Place, Failure> {
         let Bounds { partition, start, end } = bounds;
         let wanted = match self {
             Target::Earliest => start,
@@ -56,7 +64,7 @@ impl Target {
                 from.saturating_add(number)
             }
         };
-        Ok(wanted.clamp(start, end))
+        Ok(Place { offset: wanted.clamp(start, end), wanted })
     }
 }
 

@@ -71,3 +71,43 @@ fn config_shows_value_and_source() {
     assert_eq!(shown("listeners"), pair("PLAINTEXT://127.0.0.1:9999", "--listen"));
     assert_eq!(shown("num.partitions"), pair("1", "default"));
 }
+
+#[test]
+fn why_a_view_is_refused_stands_in_the_log_once_and_is_told_to_whoever_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Serving::start(&folder.path().join("data"), &[]);
+    let address = broker.address.to_string();
+    let streamstack = |args: &[&str]| run(program(args).env("STREAMSTACK_BOOTSTRAP", &address));
+    assert_eq!(streamstack(&["feed", "create", "orders"]).0, 0);
+    for _ in 0..3 {
+        let (code, _, errors) = streamstack(&["read", "orders..commit-7", "--timeout", "100ms"]);
+        assert_eq!(code, 1);
+        assert!(errors.contains("commit 7 is not sealed yet: the feed has 0 commits"), "{errors}");
+        let (code, _, errors) = streamstack(&["read", "orders..latest"]);
+        assert_eq!(code, 1);
+        assert!(errors.contains("views in mode latest are not built yet"), "{errors}");
+    }
+    let (_, logs) = broker.stop(Signal::TERM);
+    for words in ["commit 7 is not sealed yet", "views in mode latest are not built yet"] {
+        assert_eq!(logs.lines().filter(|line| line.contains(words)).count(), 1, "{words}: {logs}");
+    }
+}
+
+#[test]
+fn two_signals_at_once_are_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Serving::start(&folder.path().join("data"), &[]);
+    let pid = rustix::process::Pid::from_raw(broker.id() as i32).unwrap();
+    rustix::process::kill_process(pid, Signal::INT).unwrap();
+    let (code, logs) = broker.stop(Signal::TERM);
+    assert_eq!(code, 0, "{logs}");
+}
+
+#[test]
+fn a_variable_that_is_no_config_is_refused_with_the_nearest_one_and_a_way_out() {
+    let (code, _, errors) = run(program(&["config"]).env("KAFKA_MY_NUM_PARTITIONS_X", "3"));
+    assert_eq!(code, 2);
+    assert!(errors.contains("KAFKA_MY_NUM_PARTITIONS_X: no config has this name"), "{errors}");
+    assert!(errors.contains("num.partitions"), "{errors}");
+    assert!(errors.contains("`env -u KAFKA_MY_NUM_PARTITIONS_X streamstack serve`"), "{errors}");
+}

@@ -8,9 +8,12 @@ use super::client::{Acks, Client};
 use super::failure::Failure;
 use super::history::{self, History};
 use super::manifest::Manifest;
+use super::output::note;
 use super::paint::counted;
 use super::produce::{NewRecord, SendOptions, Sender};
 use crate::batch::Compression;
+use crate::view::name::{TopicName, parse_topic};
+use crate::view::{Mode, ViewName};
 
 /// Manifests that are looked through for the one with a record; a feed that is sealed more often meanwhile is a rarity.
 const COMMITS_SEARCHED_MAX: i64 = 1_000;
@@ -24,6 +27,21 @@ pub(super) fn in_words(commit: &Manifest) -> String {
 /// The same for scripts.
 pub(super) fn in_json(commit: &Manifest) -> Value {
     json!({ "commit": commit.commit, "label": commit.label, "records": commit.records })
+}
+
+/// Whether a label can be written in the name of a view, as orders..named-noon.
+pub(super) fn names_a_view(feed: &str, label: &str) -> bool {
+    matches!(parse_topic(&format!("{feed}..named-{label}")), Ok(TopicName::View(ViewName { mode: Mode::Raw, .. })))
+}
+
+/// A commit whose label names no view is read by its number.
+pub(super) fn note_unspelled_label(feed: &str, commit: &Manifest) {
+    if commit.label.as_ref().is_some_and(|label| !names_a_view(feed, label)) {
+        note(format_args!(
+            "the label cannot be written in the name of a view; the commit can be read as {feed}..commit-{}",
+            commit.commit
+        ));
+    }
 }
 
 /// Sends the wish to `<feed>..seal`, and gives the commit that it made.
@@ -99,6 +117,17 @@ mod tests {
 
     fn given(texts: &[&str]) -> Result<Option<String>, Failure> {
         metadata(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_label_names_a_view_if_it_can_be_written_in_a_name() {
+        for label in ["noon", "2026-01-01", "a.b_c-9"] {
+            assert!(names_a_view("orders", label), "{label}");
+        }
+        let long = "x".repeat(250);
+        for label in ["", "a b", "14:00", "a..b", "noon..latest", "\u{e9}", &long] {
+            assert!(!names_a_view("orders", label), "{label}");
+        }
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub(super) struct Args {
     config: ConfigArgs,
 }
 
+/// Signals so close together are one: a shell sends Ctrl-C to a whole group of processes, of which one may pass it on.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
+
 /// How often it is asked whether the disk has failed.
 const FAILURE_CHECK: Duration = Duration::from_millis(100);
 
@@ -76,10 +79,10 @@ async fn serve(config: ServerConfig, clock: &OsClock) -> Result<(), ServeError> 
     if let Some(failure) = failed {
         return Err(ServeError::Disk { failure });
     }
-    tracing::info!("stopping; a second signal stops at once");
+    tracing::info!("stopping; a second signal, a second or more after the first, stops at once");
     tokio::select! {
         stopped = server.shut_down() => Ok(stopped?),
-        () = signals.next() => Err(ServeError::Hurried),
+        () = signals.again(clock) => Err(ServeError::Hurried),
     }
 }
 
@@ -102,6 +105,17 @@ struct Signals {
 impl Signals {
     fn install() -> io::Result<Signals> {
         Ok(Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    /// The next that is meant as one more.
+    async fn again(&mut self, clock: &OsClock) {
+        let until = clock.elapsed() + SAME_SIGNAL;
+        loop {
+            self.next().await;
+            if clock.elapsed() >= until {
+                return;
+            }
+        }
     }
 
     async fn next(&mut self) {

@@ -2,7 +2,7 @@
 //! dropped, `_` is a dot, `__` an underscore, `___` a dash.
 
 use super::server::{find, rows};
-use super::suggest::did_you_mean;
+use super::suggest::{did_you_mean, nearest_is};
 
 /// What a variable with our prefix or Kafka's is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,11 +79,10 @@ fn config(rest: &str) -> Variable {
             Variable::Config(name)
         }
         _ => {
-            let suggestion = match did_you_mean(&own, rows().map(|server| server.row.name)) {
-                ours if ours.contains("streamstack.") => ours,
-                _ => did_you_mean(&name, rows().map(|server| server.row.name)),
-            };
-            Variable::Unknown { suggestion }
+            let names = || rows().map(|server| server.row.name);
+            let ours = Some(did_you_mean(&own, names())).filter(|ours| ours.contains("streamstack."));
+            let near = ours.unwrap_or_else(|| did_you_mean(&name, names()));
+            Variable::Unknown { suggestion: if near.is_empty() { nearest_is(&name, names()) } else { near } }
         }
     }
 }
@@ -126,6 +125,8 @@ mod tests {
             assert_eq!(read(variable), Variable::Tooling, "{variable}");
         }
         assert!(matches!(read("KAFKA_NUM_PARTITONS"), Variable::Unknown { .. }));
+        let Variable::Unknown { suggestion } = read("KAFKA_MY_TOPIC_LIST") else { panic!("a config") };
+        assert!(suggestion.starts_with(" (the nearest is "), "{suggestion}");
         assert_eq!(read("KAFKA_SASL_ENABLED_MECHANISMS"), Variable::Config("sasl.enabled.mechanisms".to_owned()));
     }
 }

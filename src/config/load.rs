@@ -76,7 +76,10 @@ pub enum ConfigError {
     File { file: String, error: PropertiesError },
     #[error("--override {text}: expected key=value")]
     Override { text: String },
-    #[error("environment {variable}: no config has this name{suggestion}")]
+    #[error(
+        "environment {variable}: no config has this name{suggestion}; correct it, or unset it for the broker \
+         (`env -u {variable} streamstack serve`)"
+    )]
     Variable { variable: String, suggestion: String },
     #[error("{origin}: {name}: {error}")]
     Listeners { origin: Origin, name: &'static str, error: ListenersError },
@@ -272,8 +275,10 @@ mod tests {
             errors(&sources),
             "server.properties:2: unknown config num.partition (did you mean num.partitions?)\n\
              server.properties:3: Invalid value 0 for configuration num.partitions: Value must be at least 1\n\
-             environment KAFKA_NUM_PARTITOINS: no config has this name (did you mean num.partitions?)\n\
-             environment STREAMSTACK_DURABILTY: no config has this name (did you mean streamstack.durability?)\n\
+             environment KAFKA_NUM_PARTITOINS: no config has this name (did you mean num.partitions?); correct it, or unset it for \
+             the broker (`env -u KAFKA_NUM_PARTITOINS streamstack serve`)\n\
+             environment STREAMSTACK_DURABILTY: no config has this name (did you mean streamstack.durability?); correct it, or \
+             unset it for the broker (`env -u STREAMSTACK_DURABILTY streamstack serve`)\n\
              --override nonsense: expected key=value"
         );
     }

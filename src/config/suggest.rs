@@ -5,15 +5,21 @@ pub fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) ->
     nearest(name, names).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default()
 }
 
+/// ` (the nearest is <name>)`, however far it is.
+pub fn nearest_is<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    by_distance(name, names).map(|(_, near)| format!(" (the nearest is {near})")).unwrap_or_default()
+}
+
 /// The nearest name within a third of its length, the first of equals.
 fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let is_near = |(distance, near): &(usize, &str)| *distance <= near.len().max(name.len()) / 3;
+    by_distance(name, names).filter(is_near).map(|(_, near)| near)
+}
+
+/// The nearest name and how far it is, the first of equals.
+fn by_distance<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<(usize, &'a str)> {
     let name = name.to_ascii_lowercase().replace(['_', '-'], ".");
-    names
-        .into_iter()
-        .map(|near| (distance(&name, near), near))
-        .filter(|(distance, near)| *distance <= near.len().max(name.len()) / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, near)| near)
+    names.into_iter().map(|near| (distance(&name, near), near)).min_by_key(|(distance, _)| *distance)
 }
 
 /// Letters to insert, drop, change or swap with their neighbour.
@@ -46,5 +52,6 @@ mod tests {
         assert_eq!(did_you_mean("num_partition", names), " (did you mean num.partitions?)");
         assert_eq!(did_you_mean("listeners", names), "");
         assert_eq!(did_you_mean("", names), "");
+        assert_eq!(nearest_is("max.number.of.partitions", names), " (the nearest is num.partitions)");
     }
 }

@@ -107,3 +107,17 @@ fn follow_waits_for_a_commit_and_ends_with_it() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"three\n"[..]));
 }
+
+#[test]
+fn follow_says_what_it_waits_for_and_why() {
+    let terminal = Terminal::new();
+    terminal.feed(&["produce", "orders"], "1\n");
+    let mut command = terminal.command(&["read", "orders..named-never", "--follow"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let expected =
+        "waiting for orders..named-never: no stream of the feed carries the label \"never\" yet (Ctrl-C ends it)";
+    assert_eq!(said.next().unwrap(), expected);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!((said.next(), child.wait().unwrap().code()), (None, Some(0)));
+}

@@ -67,3 +67,20 @@ fn what_cannot_be_sealed_or_shown_is_told() {
     assert_eq!(code, 1);
     assert!(errors.contains("2000 bytes long, and 1024 is the most for a label"), "{errors}");
 }
+
+#[test]
+fn a_label_that_names_no_view_is_taken_and_told() {
+    let terminal = Terminal::new();
+    terminal.run(&["feed", "create", "orders"]);
+    let sealed = terminal.run(&["stream", "seal", "orders", "--label", "14:00 poll"]);
+    assert_eq!(sealed.out, "orders sealed as commit 0 with label \"14:00 poll\": 0 records\n");
+    let note = "the label cannot be written in the name of a view; the commit can be read as orders..commit-0\n";
+    assert_eq!((sealed.code, &*sealed.errors), (0, note));
+    terminal.out(&["stream", "seal", "orders", "--label", "noon"]);
+    terminal.out(&["stream", "seal", "orders", "--label", "a..b", "-o", "json"]);
+    let listed = terminal.run(&["stream", "list", "orders"]);
+    let note = "label \"14:00 poll\" and 1 more cannot be written in the name of a view; such a stream can be read as \
+                orders..stream-0\n";
+    assert_eq!((listed.code, &*listed.errors), (0, note));
+    assert_eq!(terminal.out(&["read", "orders..named-noon"]), "");
+}

@@ -12,6 +12,7 @@ use super::broker_args::BrokerArgs;
 use super::client::{Client, Fetched, Isolation, Position, Record};
 use super::failure::Failure;
 use super::interrupt;
+use super::output::note;
 use super::progress::Progress;
 use crate::view::name::{TopicName, parse_topic};
 use cursor::{Cursor, Span};
@@ -137,14 +138,17 @@ fn is_bounded(topic: &str) -> bool {
 }
 
 fn partitions(client: &mut Client, topic: &str, args: &Args) -> Result<Vec<i32>, Failure> {
-    let mut progress = Progress::new(false);
+    let mut is_told = false;
     let all = loop {
         match client.partitions(topic) {
             Err(error) if args.follow && error.code() == Some(ResponseError::LeaderNotAvailable) => {
                 if interrupt::came() {
                     return Ok(Vec::new());
                 }
-                progress.say(|| format!("waiting: {topic} is not there yet"));
+                if !std::mem::replace(&mut is_told, true) {
+                    let reason = error.reason().unwrap_or("it is not there yet");
+                    note(format_args!("waiting for {topic}: {reason} (Ctrl-C ends it)"));
+                }
             }
             found => break found?,
         }

@@ -8,7 +8,7 @@ use super::broker_args::BrokerArgs;
 use super::client::{Client, Isolation, OffsetOf};
 use super::failure::Failure;
 use super::history::{self, History};
-use super::output::{Format, FormatArgs, human_bytes, write_out};
+use super::output::{Format, FormatArgs, human_bytes, note, write_out};
 use super::paint::{Paint, grouped};
 use super::seal;
 use super::table::{Align, Table, card};
@@ -21,7 +21,11 @@ Examples:
   streamstack stream list orders
   streamstack stream show orders            the newest one
   streamstack stream seal orders --label noon --metadata source=hand
-  streamstack read orders..stream-42        what a stream holds";
+  streamstack read orders..stream-42        what a stream holds
+  streamstack read orders..named-noon       the newest stream with that label
+
+A label may be any text. One of letters, digits, '.', '_' and '-' (without '..', 249 characters at most)
+names its stream in orders..named-LABEL; any other is shown, and its stream read by number.";
 
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -100,9 +104,23 @@ fn list_streams(broker: &BrokerArgs, args: &ListArgs) -> Result<(), Failure> {
             let now = OsClock::new().wall_ms();
             let rows: Vec<_> = streams.iter().map(|stream| row(stream, now)).collect();
             write_out(table().rows(&rows))?;
+            note_unspelled_labels(&args.feed, &streams);
         }
     }
     Ok(())
+}
+
+/// Those that name no view, which nobody would find out otherwise.
+fn note_unspelled_labels(feed: &str, streams: &[&Stream]) {
+    let labels = streams.iter().filter_map(|stream| Some((stream.number, stream.label.as_deref()?)));
+    let mut unspelled = labels.filter(|(_, label)| !seal::names_a_view(feed, label));
+    let Some((number, label)) = unspelled.next() else { return };
+    let more = unspelled.count();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    note(format_args!(
+        "label {:?}{more} cannot be written in the name of a view; such a stream can be read as {feed}..stream-{number}",
+        label.chars().take(40).collect::<String>()
+    ));
 }
 
 fn show_stream(broker: &BrokerArgs, args: &ShowArgs) -> Result<(), Failure> {
@@ -132,6 +150,9 @@ fn seal_stream(broker: &BrokerArgs, args: &SealArgs) -> Result<(), Failure> {
         Format::Json => format!("{}\n", commit.json),
         Format::Table => format!("{} {}\n", args.feed, seal::in_words(&commit)),
     })?;
+    if args.output.format == Format::Table {
+        seal::note_unspelled_label(&args.feed, &commit);
+    }
     Ok(())
 }
 

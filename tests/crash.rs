@@ -7,6 +7,8 @@ mod contents;
 mod history;
 #[path = "crash/order.rs"]
 mod order;
+#[path = "crash/tables.rs"]
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

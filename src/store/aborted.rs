@@ -1,4 +1,5 @@
-//! The aborted transactions of a partition: `aborted.index`, one row each, in the order of their markers.
+//! The aborted transactions of a partition: `aborted.index`, one row each, in the order of their markers. It rests on nothing
+//! else that is stored in one place, so that one that is lost or damaged is refused.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use crate::model::{AbortedRow, Offset, ProducerId};
 
 use super::error::FileError;
-use super::rows::{Row, RowFile};
+use super::row;
+use super::rows::{Origin, Row, RowFile};
 use super::shelf::Shelf;
 
 /// Rows that are looked at in one go.
@@ -15,12 +17,23 @@ const PIECE_ROWS: u64 = 256;
 
 /// See the module.
 pub struct Aborted {
-    rows: RowFile,
+    rows: RowFile<Nowhere>,
+}
+
+/// Rows that cannot be made anew.
+struct Nowhere(PathBuf);
+
+impl Origin for Nowhere {
+    fn rows(&self, first: u64, _end: u64, _stored: Option<Row>) -> Result<Vec<Row>, FileError> {
+        let what = "aborted transactions are kept nowhere else: restore the file from a backup";
+        Err(FileError::damaged(&self.0, first * row::ROW_BYTES, what))
+    }
 }
 
 impl Aborted {
     pub fn new(shelf: Arc<Shelf>, folder: PathBuf, num_rows: u64, gone: Arc<AtomicBool>) -> Aborted {
-        Aborted { rows: RowFile::new(shelf, folder.join("aborted.index"), num_rows, gone) }
+        let path = folder.join("aborted.index");
+        Aborted { rows: RowFile::new(shelf, path.clone(), &row::ABORTED, (0, num_rows), gone, Nowhere(path)) }
     }
 
     /// Rows written, published or not.
@@ -40,7 +53,7 @@ impl Aborted {
         let mut found = Vec::new();
         'rows: while next < num_rows {
             let piece = self.rows.rows(next, num_rows.min(next + PIECE_ROWS))?;
-            for row in piece.iter().map(|row| decode(&row)) {
+            for row in piece.iter().map(decode) {
                 if row.first < end {
                     found.push(row);
                 }

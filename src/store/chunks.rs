@@ -13,6 +13,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::error::FileError;
 use super::shelf::Shelf;
+use super::span::Source;
 use super::tail::TailFile;
 
 /// See the module.
@@ -40,6 +41,11 @@ impl Chunks {
         self.end.load(Ordering::Acquire)
     }
 
+    /// The feed was deleted.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
     /// Where the piece that holds `position` ends.
     pub fn piece_end(&self, position: u64) -> u64 {
         (position / self.size() + 1) * self.size()
@@ -60,6 +66,27 @@ impl Chunks {
         }
         self.end.store(at, Ordering::Release);
         Ok(())
+    }
+
+    /// Puts `bytes` in the place of all that the piece holds from `start` on, as a whole or not at all. What lies in the piece
+    /// before `start` is not needed any more. Whoever has read from it keeps what it read.
+    pub fn replace_piece(&self, start: u64, bytes: &[u8]) -> Result<(), FileError> {
+        let mut piece = vec![0; (start % self.size()) as usize];
+        piece.extend_from_slice(bytes);
+        self.file(start / self.size()).replace(&piece)
+    }
+
+    /// The byte at `position` is not what was written; names the piece that holds it.
+    pub fn damaged(&self, position: u64, what: impl Into<String>) -> FileError {
+        let start = position / self.size() * self.size();
+        FileError::damaged(&path_of(&self.path, start), position - start, what)
+    }
+
+    /// Where the first piece that is there starts; none when there is none.
+    pub fn first_start(&self) -> Result<Option<u64>, FileError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let names = self.shelf.disk.list(folder).map_err(FileError::io(folder))?;
+        Ok(names.iter().filter_map(|name| start_of(&self.path, name)).min())
     }
 
     /// The bytes `[start, end)`, without a copy if they lie in one piece.
@@ -130,6 +157,16 @@ impl Chunks {
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<u64, Arc<TailFile>>> {
         self.files.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for Chunks {
+    fn path(&self) -> &Path {
+        Chunks::path(self)
+    }
+
+    fn slice(&self, start: u64, end: u64) -> Result<Bytes, FileError> {
+        Chunks::slice(self, start, end)
     }
 }
 

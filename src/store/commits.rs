@@ -5,23 +5,44 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
+use serde::Deserialize;
 
-use crate::model::{CommitNumber, CommitRow, StreamId, Timestamp};
+use crate::batch::batch_lengths;
+use crate::model::{CommitNumber, CommitRow, ManifestPart, StreamId, Timestamp, label_hash};
 
 use super::error::FileError;
-use super::records::Records;
-use super::rows::{Row, Rows};
+use super::records::{Found, Kind, Records};
+use super::row;
+use super::rows::Row;
 use super::shelf::Shelf;
+use super::single;
+use super::span::Span;
 
 /// See the module. `end` is always one past the newest commit that may be seen, `first` the oldest one kept.
 pub struct Commits {
     records: Records,
 }
 
+pub const KIND: Kind = Kind { layout: &row::COMMITS, derive: row_of };
+
+/// Manifests read at once by who reads them all.
+const LOT_BYTES: usize = 1 << 20;
+
+/// What of a manifest its row says.
+#[derive(Deserialize)]
+struct Labelled {
+    label: Option<String>,
+}
+
+/// What of a manifest the runs of partitions say.
+#[derive(Deserialize)]
+struct Placed {
+    partitions: Vec<ManifestPart>,
+}
+
 impl Commits {
-    pub fn new(shelf: &Arc<Shelf>, folder: &Path, num_commits: u64, log_bytes: u64, gone: &Arc<AtomicBool>) -> Commits {
-        let (log, index) = (folder.join("commits.log"), folder.join("commits.index"));
-        Commits { records: Records::new(shelf, log, index, num_commits, log_bytes, gone) }
+    pub fn new(shelf: &Arc<Shelf>, folder: &Path, found: Found, gone: &Arc<AtomicBool>) -> Commits {
+        Commits { records: Records::new(shelf, folder, "commits", &KIND, found, gone) }
     }
 
     pub fn path(&self) -> &Path {
@@ -97,6 +118,29 @@ impl Commits {
         self.last_where(first, end, |row| row[1] as i64 == stream.0)
     }
 
+    /// Shows the places of the records of each commit that earlier processes wrote and that is kept.
+    pub(super) fn for_each_found(
+        &self,
+        mut each: impl FnMut(CommitNumber, Vec<ManifestPart>) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
+        let (mut next, end) = (self.records.rows.first(), self.records.found().end);
+        while next < end {
+            let lot = self.records.read(next, end, LOT_BYTES)?;
+            let mut at = 0;
+            for len in batch_lengths(&lot) {
+                let parsed = single::key_and_value(&lot.slice(at..at + len), |_, value| {
+                    serde_json::from_slice::<Placed>(value).map_err(|error| error.to_string())
+                });
+                let damaged =
+                    |what| FileError::damaged(self.path(), 0, format!("the manifest of commit {next}: {what}"));
+                each(CommitNumber(next as i64), parsed.map_err(damaged)?.partitions)?;
+                at += len;
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn remove_below(&self, commit: CommitNumber, names: &[String]) -> Result<usize, FileError> {
         self.records.remove_below(commit.0 as u64, names)
     }
@@ -117,22 +161,28 @@ impl Commits {
         end: CommitNumber,
         holds: impl Fn(&Row) -> bool,
     ) -> Result<Option<CommitRow>, FileError> {
-        let found = self.records.rows.last_where(first.0 as u64, end.0 as u64, |_, row| holds(row))?;
+        let found = self.records.rows.last_where(first.0 as u64, end.0 as u64, holds)?;
         Ok(found.map(|(number, row)| decode(CommitNumber(number as i64), &row)))
     }
 }
 
-/// The rows in `bytes`, from commit `first` on.
-pub fn decode_all(first: CommitNumber, bytes: Bytes) -> impl Iterator<Item = CommitRow> {
-    let rows = Rows::new(bytes);
-    (0..rows.len()).map(move |index| decode(CommitNumber(first.0 + index as i64), &rows.at(index)))
+/// The row that a manifest gives.
+fn row_of(span: Span, batch: &Bytes, _before: Option<Row>) -> Result<Row, String> {
+    single::key_and_value(batch, |key, value| {
+        let stream = std::str::from_utf8(key).ok().and_then(|key| key.parse().ok()).ok_or("its key is no stream")?;
+        let manifest: Labelled = serde_json::from_slice(value).map_err(|error| error.to_string())?;
+        let label_hash = manifest.label.as_deref().map_or(0, label_hash);
+        let commit = CommitNumber(span.base_offset.0);
+        let (position, sealed) = (span.position, span.max_timestamp);
+        Ok(encode(&CommitRow { commit, position, stream: StreamId(stream), sealed, label_hash }))
+    })
 }
 
 fn encode(row: &CommitRow) -> Row {
     [row.position, row.stream.0 as u64, row.sealed.0 as u64, row.label_hash]
 }
 
-fn decode(commit: CommitNumber, row: &Row) -> CommitRow {
+pub fn decode(commit: CommitNumber, row: &Row) -> CommitRow {
     CommitRow {
         commit,
         position: row[0],

@@ -44,6 +44,19 @@ impl FileError {
     }
 }
 
+impl FileError {
+    /// True when the file does not hold what was stored, so that it is to be had from elsewhere or not at all. A disk that
+    /// cannot read now is no loss.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            FileError::Damaged { .. } => true,
+            // It was cut while it was mapped.
+            FileError::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => true,
+            _ => self.is_absence(),
+        }
+    }
+}
+
 /// A read of a partition's log, runs or a history log.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {

@@ -12,7 +12,8 @@ use super::commits::Commits;
 use super::doomed::{Cut, LogCut};
 use super::error::{FileError, ReadError};
 use super::log::{Log, LogEnd, LogSlice, RecordTime};
-use super::runs::Runs;
+use super::records::Found;
+use super::runs::{Manifests, Runs};
 use super::segment::{Placed, Segment};
 use super::shelf::Shelf;
 use super::streams::Streams;
@@ -45,7 +46,7 @@ pub struct FeedFiles {
     shelf: Arc<Shelf>,
     folder: PathBuf,
     gone: Arc<AtomicBool>,
-    commits: Commits,
+    commits: Arc<Commits>,
     streams: Streams,
     partitions: RwLock<Vec<Arc<PartitionFiles>>>,
 }
@@ -65,10 +66,13 @@ impl FeedFiles {
     /// The feed in `folder`; touches nothing.
     pub fn new(shelf: Arc<Shelf>, folder: PathBuf, id: FeedId, ends: &FeedEnds) -> FeedFiles {
         let gone = Arc::<AtomicBool>::default();
+        let commits =
+            Found { first: ends.start.manifest.0 as u64, end: ends.num_commits, log_bytes: ends.commits_bytes };
+        let events = Found { first: ends.start.event as u64, end: ends.num_events, log_bytes: ends.streams_bytes };
         let feed = FeedFiles {
             id,
-            commits: Commits::new(&shelf, &folder, ends.num_commits, ends.commits_bytes, &gone),
-            streams: Streams::new(&shelf, &folder, ends.start.event, ends.num_events, ends.streams_bytes, &gone),
+            commits: Arc::new(Commits::new(&shelf, &folder, commits, &gone)),
+            streams: Streams::new(&shelf, &folder, events, &gone),
             partitions: RwLock::default(),
             shelf,
             folder,
@@ -143,10 +147,13 @@ impl FeedFiles {
 
     fn add_partition(&self, ends: PartitionEnds) {
         let mut partitions = self.partitions.write().unwrap_or_else(PoisonError::into_inner);
-        let folder = self.folder.join(partitions.len().to_string());
+        let partition = PartitionId(partitions.len() as u32);
+        let folder = self.folder.join(partition.to_string());
+        let manifests = Manifests { commits: self.commits.clone(), partition };
+        let rows = (ends.first_run, ends.num_runs);
         partitions.push(Arc::new(PartitionFiles {
             log: Log::new(self.shelf.clone(), folder.clone(), self.gone.clone(), ends.start, ends.log),
-            runs: Runs::new(self.shelf.clone(), folder.clone(), ends.num_runs, self.gone.clone()),
+            runs: Runs::new(self.shelf.clone(), folder.clone(), rows, self.gone.clone(), manifests),
             aborted: Aborted::new(self.shelf.clone(), folder.clone(), ends.num_aborted, self.gone.clone()),
             made: AtomicBool::new(ends != PartitionEnds::default()),
             shelf: self.shelf.clone(),

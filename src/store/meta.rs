@@ -9,12 +9,14 @@ use super::error::FileError;
 use super::manifest::{read_whole, write_whole};
 
 pub const META_FILE: &str = "meta.properties";
-/// The format of the whole data folder.
-pub const FORMAT: u32 = 1;
+/// The format of the whole data folder. In format 1 the rows of tables had no checksums (see `row`).
+pub const FORMAT: u32 = 2;
 
 /// What the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
+    /// The newest format of anything in the folder.
+    pub format: u32,
     /// A UUID in base64, as Kafka writes it.
     pub cluster_id: String,
     pub node_id: i32,
@@ -34,6 +36,11 @@ pub enum MetaError {
 }
 
 impl Meta {
+    /// Of a folder that begins now.
+    pub fn new(cluster_id: String, node_id: i32) -> Meta {
+        Meta { format: FORMAT, cluster_id, node_id }
+    }
+
     /// The file of the data folder `dir`; none when there is no such file.
     pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<Meta>, MetaError> {
         let path = dir.join(META_FILE);
@@ -45,8 +52,19 @@ impl Meta {
     }
 
     pub fn write(&self, disk: &dyn Disk, dir: &Path) -> Result<(), FileError> {
-        let text = format!("streamstack.format={FORMAT}\ncluster.id={}\nnode.id={}\n", self.cluster_id, self.node_id);
+        let Meta { format, cluster_id, node_id } = self;
+        let text = format!("streamstack.format={format}\ncluster.id={cluster_id}\nnode.id={node_id}\n");
         write_whole(disk, &dir.join(META_FILE), text.as_bytes())
+    }
+
+    /// Says that what is written from here on is of the newest format: programs that know only older ones then refuse the folder.
+    pub fn upgrade(&mut self, disk: &dyn Disk, dir: &Path) -> Result<(), FileError> {
+        if self.format < FORMAT {
+            let from = std::mem::replace(&mut self.format, FORMAT);
+            self.write(disk, dir)?;
+            tracing::info!(from, to = FORMAT, "the data folder has a newer format from here on");
+        }
+        Ok(())
     }
 
     /// Refuses a folder of another node or, when one is expected, of another cluster.
@@ -82,5 +100,5 @@ fn parse(path: &Path, text: &str) -> Result<Meta, MetaError> {
     }
     let cluster_id = value("cluster.id").ok_or_else(|| foreign("no cluster.id"))?.to_owned();
     let node_id = value("node.id").and_then(|id| id.parse().ok()).ok_or_else(|| foreign("no node.id"))?;
-    Ok(Meta { cluster_id, node_id })
+    Ok(Meta { format, cluster_id, node_id })
 }

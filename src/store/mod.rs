@@ -12,6 +12,9 @@
 //!                                                  (all but segments go on in a new file each 1 MiB: see `chunks`)
 //! ```
 //!
+//! Tables (`commits.index`, `streams.index`, `feed.runs`) say nothing that the logs of manifests and events do not say: one that
+//! is lost or damaged is made anew from them when it is first used (see `rows`).
+//!
 //! All but journal and manifest are tail files: written along with the journal, synced at a checkpoint,
 //! and after a crash written again, from where the manifest says they end, by replaying the journal.
 //! With durability `os`, where an answer waits for no sync, large batches are written to their segments only, first, and
@@ -46,6 +49,7 @@ mod error;
 mod feed;
 mod handles;
 mod index;
+mod indexed;
 pub mod inspect;
 pub mod journal;
 mod log;
@@ -53,12 +57,15 @@ mod manifest;
 mod meta;
 mod records;
 mod recovery;
+mod row;
 mod rows;
 mod runs;
 mod segment;
 mod shelf;
+mod single;
 mod span;
 mod streams;
+mod stretches;
 mod tail;
 #[cfg(test)]
 mod tests;

@@ -79,13 +79,14 @@ impl Opening {
         disk.create_dir_all(&dir).map_err(FileError::io(&dir))?;
         let lock = take_lock(&*disk, &dir)?;
         let manifests = Manifests::new(disk.clone(), dir.join(MANIFEST_FOLDER));
-        let meta = match Meta::read(&*disk, &dir)? {
+        let mut meta = match Meta::read(&*disk, &dir)? {
             Some(meta) => meta,
             None => set_up(&disk, &dir, &options, &manifests)?,
         };
         meta.check(&dir, options.node_id, options.cluster_id.as_deref())?;
         check_complete(&*disk, &dir)?;
         manifests.settle()?;
+        meta.upgrade(&*disk, &dir)?;
         // The same holds for the name of the file that says whose data this is.
         disk.sync_dir(&dir).map_err(FileError::io(&dir))?;
         Ok(Opening { disk, dir, options, meta, lock, manifests })
@@ -352,7 +353,7 @@ fn set_up(disk: &Arc<dyn Disk>, dir: &Path, options: &StoreOptions, manifests: &
         Some(id) => id.clone(),
         None => random_id().map_err(FileError::io(dir))?,
     };
-    let meta = Meta { cluster_id, node_id: options.node_id };
+    let meta = Meta::new(cluster_id, options.node_id);
     meta.write(&**disk, dir)?;
     if let Some(parent) = dir.parent() {
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };

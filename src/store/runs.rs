@@ -1,25 +1,40 @@
-//! Where a partition's feed space lies in its log: `feed.runs`, one row a run, in feed order.
+//! Where a partition's feed space lies in its log: `feed.runs`, one row a run, in feed order. The manifests of the commits
+//! say the same.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use bytes::Bytes;
+use crate::model::{CommitNumber, FeedOffset, ManifestPart, Offset, PartitionId, RunRow, SealedPlace};
 
-use crate::model::{CommitNumber, FeedOffset, Offset, RunRow, SealedPlace};
-
+use super::commits::Commits;
 use super::error::FileError;
-use super::rows::{Row, RowFile, Rows};
+use super::row;
+use super::rows::{Origin, Row, RowFile};
 use super::shelf::Shelf;
 
 /// See the module.
 pub struct Runs {
-    rows: RowFile,
+    rows: RowFile<Manifests>,
+}
+
+/// The manifests as the origin of a partition's runs.
+pub struct Manifests {
+    pub commits: Arc<Commits>,
+    pub partition: PartitionId,
 }
 
 impl Runs {
-    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, num_rows: u64, gone: Arc<AtomicBool>) -> Runs {
-        Runs { rows: RowFile::new(shelf, folder.join("feed.runs"), num_rows, gone) }
+    /// The runs from row `first` on, `num_rows` of them with those that were removed; touches nothing.
+    pub fn new(
+        shelf: Arc<Shelf>,
+        folder: PathBuf,
+        (first, num_rows): (u64, u64),
+        gone: Arc<AtomicBool>,
+        manifests: Manifests,
+    ) -> Runs {
+        let path = folder.join("feed.runs");
+        Runs { rows: RowFile::new(shelf, path, &row::RUNS, (first, num_rows), gone, manifests) }
     }
 
     pub fn path(&self) -> &Path {
@@ -39,7 +54,7 @@ impl Runs {
 
     /// The rows `[start, end)`.
     pub fn rows(&self, start: u64, end: u64) -> Result<Vec<RunRow>, FileError> {
-        Ok(self.rows.rows(start, end)?.iter().map(|row| decode(&row)).collect())
+        Ok(self.rows.rows(start, end)?.iter().map(decode).collect())
     }
 
     /// The runs that cover `[from, end)`, whole, at most `num_max` of them: the first one holds `from`. `first` is the first
@@ -138,17 +153,45 @@ impl RunRow {
     }
 }
 
-/// The rows in `bytes`.
-pub fn decode_all(bytes: Bytes) -> impl Iterator<Item = RunRow> {
-    let rows = Rows::new(bytes);
-    (0..rows.len()).map(move |index| decode(&rows.at(index)))
+impl Origin for Manifests {
+    fn rows(&self, first: u64, end: u64, _stored: Option<Row>) -> Result<Vec<Row>, FileError> {
+        let needed = (end - first) as usize;
+        let mut rows = Vec::new();
+        if needed == 0 {
+            return Ok(rows);
+        }
+        self.commits.for_each_found(|commit, parts| {
+            let of_partition = parts.iter().filter(|part| part.partition == self.partition.0);
+            rows.extend(of_partition.flat_map(|part| runs_of(commit, part)).map(|run| encode(&run)));
+            Ok(())
+        })?;
+        // Manifests outlive the runs. The newest run is the last row.
+        match rows.len().checked_sub(needed) {
+            Some(gone) if gone == 0 || first > 0 => Ok(rows.split_off(gone)),
+            _ => {
+                let (found, partition) = (rows.len(), self.partition);
+                let what =
+                    format!("its manifests hold {found} runs of partition {partition}, of rows {first} to {end}");
+                Err(FileError::damaged(self.commits.path(), 0, what))
+            }
+        }
+    }
+}
+
+fn runs_of(commit: CommitNumber, part: &ManifestPart) -> impl Iterator<Item = RunRow> {
+    let mut feed_base = FeedOffset(part.feed_base);
+    part.runs.iter().map(move |run| {
+        let row = RunRow { commit, feed_base, log_base: Offset(run.log_base), count: run.count };
+        feed_base = row.end();
+        row
+    })
 }
 
 fn encode(run: &RunRow) -> Row {
     [run.commit.0 as u64, run.feed_base.0 as u64, run.log_base.0 as u64, run.count as u64]
 }
 
-fn decode(row: &Row) -> RunRow {
+pub fn decode(row: &Row) -> RunRow {
     RunRow {
         commit: CommitNumber(row[0] as i64),
         feed_base: FeedOffset(row[1] as i64),

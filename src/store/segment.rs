@@ -15,11 +15,11 @@ use bytes::Bytes;
 use crate::disk::{OpenMode, waiting};
 use crate::model::{Offset, Timestamp};
 
-use self::sound::Sound;
 use super::error::FileError;
 use super::index::Index;
 use super::shelf::Shelf;
 use super::span::{Span, Walk};
+use super::stretches::Stretches;
 use super::tail::TailFile;
 
 /// See the module.
@@ -31,7 +31,7 @@ pub struct Segment {
     /// None until first asked for, and again after an idle while.
     index: RwLock<Option<Index>>,
     /// What was verified.
-    sound: Sound,
+    sound: Stretches,
     /// Bytes that the stored index covers, as far as known.
     saved: AtomicU64,
     /// Written to since the last upkeep.
@@ -62,7 +62,7 @@ impl Segment {
             shelf,
             index_path,
             index: RwLock::new(None),
-            sound: Sound::default(),
+            sound: Stretches::default(),
             saved: AtomicU64::new(0),
             busy: AtomicBool::new(false),
             sealed: AtomicBool::new(false),

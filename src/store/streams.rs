@@ -10,8 +10,11 @@ use bytes::Bytes;
 use crate::model::Timestamp;
 
 use super::error::FileError;
-use super::records::Records;
+use super::records::{Found, Kind, Records};
+use super::row;
+use super::rows::Row;
 use super::shelf::Shelf;
+use super::span::Span;
 
 /// See the module.
 pub struct Streams {
@@ -22,19 +25,13 @@ pub struct Streams {
     last: Mutex<Option<(i64, i64)>>,
 }
 
+pub const KIND: Kind = Kind { layout: &row::EVENTS, derive: row_of };
+
 impl Streams {
-    pub fn new(
-        shelf: &Arc<Shelf>,
-        folder: &Path,
-        first: i64,
-        num_events: u64,
-        log_bytes: u64,
-        gone: &Arc<AtomicBool>,
-    ) -> Streams {
-        let (log, index) = (folder.join("streams.log"), folder.join("streams.index"));
+    pub fn new(shelf: &Arc<Shelf>, folder: &Path, found: Found, gone: &Arc<AtomicBool>) -> Streams {
         Streams {
-            records: Records::new(shelf, log, index, num_events, log_bytes, gone),
-            first: AtomicI64::new(first),
+            records: Records::new(shelf, folder, "streams", &KIND, found, gone),
+            first: AtomicI64::new(found.first as i64),
             last: Mutex::new(None),
         }
     }
@@ -86,4 +83,10 @@ impl Streams {
             false => Ok(i64::MIN),
         }
     }
+}
+
+/// The row that an event gives. Times before the first one kept are forgotten.
+fn row_of(span: Span, _batch: &Bytes, before: Option<Row>) -> Result<Row, String> {
+    let greatest = before.map_or(i64::MIN, |[_, greatest, ..]| greatest as i64).max(span.max_timestamp.0);
+    Ok([span.position, greatest as u64, 0, 0])
 }

@@ -14,6 +14,7 @@ use crate::disk::{DiskFile, OpenMode, waiting};
 
 use super::error::FileError;
 use super::handles::{OpenFile, Slot};
+use super::manifest::write_whole;
 use super::shelf::Shelf;
 
 /// The end of a file that was complete before the last checkpoint: whatever its size says.
@@ -114,6 +115,16 @@ impl TailFile {
         }
         let fresh = self.is_own(start) && known - start <= FRESH_BYTES;
         self.open()?.slice(start, end, fresh).map_err(FileError::io(&self.path))
+    }
+
+    /// Puts `bytes` in the place of all that the file holds, whole or not at all. They end where the file is known to end.
+    /// Whoever has a map of what was there keeps it.
+    pub fn replace(&self, bytes: &[u8]) -> Result<(), FileError> {
+        let end = self.end.load(Ordering::Acquire);
+        assert_eq!(bytes.len() as u64, end, "{} is replaced by another length", self.path.display());
+        write_whole(&*self.shelf.disk, &self.path, bytes)?;
+        self.slot.close();
+        Ok(())
     }
 
     /// Holds the file's size against its known end, and cuts what lies past it.

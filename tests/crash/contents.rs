@@ -1,6 +1,7 @@
 //! What the files of a store should hold, kept in memory, and what they do hold, read as a broker reads.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use bytes::Bytes;
 use streamstack::batch::{PLACED_HEAD_LEN, batch_lengths, placed_head};
@@ -8,7 +9,7 @@ use streamstack::model::{
     AbortedRow, CommitNumber, CommitRow, DropCommits, FeedId, FeedOffset, HistoryStart, Offset, PartitionId,
     PartitionStart, RunRow, SealedPlace, State, TailWrite, Timestamp,
 };
-use streamstack::store::{Commits, PartitionFiles, Store, Streams};
+use streamstack::store::{Commits, FileError, PartitionFiles, Store, Streams};
 
 /// Everything that readers can see, by feed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -148,6 +149,32 @@ impl Contents {
             );
         }
         assert!(state.feeds().all(|feed| self.feeds.contains_key(&feed.id())));
+    }
+
+    /// Reads the history of a store one by one: what is given is what these contents hold, and the rest is refused with the
+    /// name of the file. Returns how much was refused.
+    pub fn check_or_refused(&self, store: &Store, damaged: &Path) -> usize {
+        let mut num_refused = 0;
+        let mut check = |read: Result<Bytes, FileError>, expected: &Bytes| match read {
+            Ok(bytes) => assert_eq!(bytes, *expected, "{}", damaged.display()),
+            Err(error) => {
+                assert!(error.to_string().contains(damaged.to_str().unwrap()), "{}: {error}", damaged.display());
+                num_refused += 1;
+            }
+        };
+        for (id, feed) in &self.feeds {
+            let files = store.feed(*id).unwrap();
+            let (first, end) = (feed.start.manifest, CommitNumber(feed.rows.len() as i64));
+            for row in &feed.rows[first.0 as usize..] {
+                assert_eq!(files.commits().row(row.commit).unwrap(), *row);
+                check(files.commits().read(row.commit, end, 1), &feed.manifests[row.commit.0 as usize]);
+            }
+            let num_events = feed.events.len() as i64;
+            for event in feed.start.event..num_events {
+                check(files.streams().read(event, num_events, 1), &feed.events[event as usize]);
+            }
+        }
+        num_refused
     }
 
     fn feed(&mut self, feed: FeedId) -> &mut FeedContents {

@@ -97,14 +97,15 @@ pub fn run(disk: &FaultyDisk, durability: Durability, seed: u64, num_groups: usi
     ran
 }
 
-/// Runs a history to its end and stops in order.
-pub fn run_to_rest(disk: &FaultyDisk, seed: u64, num_groups: usize, deletes: bool) {
+/// Runs a history to its end and stops in order. Returns where it ends.
+pub fn run_to_rest(disk: &FaultyDisk, seed: u64, num_groups: usize, deletes: bool) -> Point {
     let opened = open(disk, Durability::Fsync).unwrap();
     let mut machine = Machine::new(opened, Contents::default(), seed);
     machine.deletes = deletes;
     machine.live(num_groups);
     machine.store.checkpoint(&machine.state.encode(), machine.lsn).unwrap();
     machine.store.mark_idle().unwrap();
+    machine.point()
 }
 
 /// Goes on after a recovery, with another history. Returns where it ends.

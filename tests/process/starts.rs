@@ -89,7 +89,7 @@ fn folders_that_are_foreign_emptied_newer_or_in_use_are_refused_and_left_as_they
     let meta = data.join("meta.properties");
     let sound = fs::read_to_string(&meta).unwrap();
     for (text, told) in [
-        (sound.replace("format=1", "format=9"), "use a newer streamstack"),
+        (sound.replace("format=2", "format=9"), "use a newer streamstack"),
         ("version=1\ncluster.id=abc\nnode.id=1\n".to_owned(), "another program"),
         (sound.replace("node.id=1", "node.id=7"), "node.id"),
     ] {

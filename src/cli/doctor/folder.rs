@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(checks.iter().map(|f| f.check).collect::<Vec<_>>(), ["folder", "space", "file system", "sync"]);
         assert!(checks[0].finding.ends_with("is empty: a new broker may take it"), "{checks:?}");
         assert_eq!(OsDisk.list(folder.path()).unwrap(), Vec::<String>::new());
-        Meta { cluster_id: "c".to_owned(), node_id: 1 }.write(&OsDisk, folder.path()).unwrap();
+        Meta::new("c".to_owned(), 1).write(&OsDisk, folder.path()).unwrap();
         assert!(found(folder.path())[0].finding.ends_with("holds the data of node 1 of cluster c"));
     }
 

@@ -2,20 +2,18 @@
 
 use std::path::PathBuf;
 
-use bytes::Bytes;
-
-use crate::batch::{BatchHeader, checksum, records};
-
 use super::super::commits;
 use super::super::error::FileError;
 use super::super::feed::FeedEnds;
-use super::super::rows::{ROW_BYTES, Rows};
+use super::super::indexed::Derive;
+use super::super::records::Kind as Records;
+use super::super::rows::{ROW_BYTES, Row};
+use super::super::single;
 use super::super::span::{Source, Span, Walk};
+use super::super::streams;
 use super::pieces::Pieces;
 use super::{Feed, Item, Kind, Sink};
-
-/// No manifest or event comes near it.
-const DECODED_BYTES_MAX: usize = 256 << 20;
+use crate::model::CommitNumber;
 
 /// Shows and verifies the commits: one manifest a number, where its row says, and JSON.
 pub fn commits(feed: &Feed<'_>, ends: &FeedEnds, sink: Sink<'_>) {
@@ -35,98 +33,85 @@ pub fn streams(feed: &Feed<'_>, ends: &FeedEnds, sink: Sink<'_>) {
 
 fn check_commits(feed: &Feed<'_>, ends: &FeedEnds) -> Result<(), FileError> {
     let first = ends.start.manifest.0 as u64;
-    let Some(table) = Table::open(feed, "commits", first, ends.num_commits, ends.commits_bytes)? else { return Ok(()) };
-    let rows: Vec<_> = commits::decode_all(ends.start.manifest, table.rows.clone()).collect();
+    let found = (first, ends.num_commits, ends.commits_bytes);
+    let Some(table) = Table::open(feed, "commits", &commits::KIND, found)? else { return Ok(()) };
     let mut sealed_before = i64::MIN;
-    table.check(&mut |number, span, key| {
-        let row = rows[(number - first) as usize];
-        let damaged = |what: String| Err(FileError::damaged(&table.index_path, number * ROW_BYTES, what));
-        if row.position != span.position || row.sealed != span.max_timestamp || row.stream.to_string().as_bytes() != key
-        {
-            return damaged(format!(
-                "row {number} does not agree with the manifest at byte {} of the log",
-                span.position
-            ));
+    table.check(commits::KIND.derive, &mut |number, row| {
+        let commit = commits::decode(CommitNumber(number as i64), row);
+        if commit.sealed.0 < sealed_before {
+            return Err(format!("commit {number} is sealed before the one before it"));
         }
-        if row.sealed.0 < sealed_before {
-            return damaged(format!("commit {number} is sealed before the one before it"));
-        }
-        sealed_before = row.sealed.0;
+        sealed_before = commit.sealed.0;
         Ok(())
     })
 }
 
 fn check_streams(feed: &Feed<'_>, ends: &FeedEnds) -> Result<(), FileError> {
-    let first = ends.start.event as u64;
-    let Some(table) = Table::open(feed, "streams", first, ends.num_events, ends.streams_bytes)? else { return Ok(()) };
-    let rows = Rows::new(table.rows.clone());
-    let mut greatest = i64::MIN;
-    table.check(&mut |number, span, _| {
-        let [position, time, ..] = rows.at((number - first) as usize);
-        // The first one kept knows of times before it.
-        greatest = greatest.max(span.max_timestamp.0).max(if number == first { time as i64 } else { i64::MIN });
-        if position != span.position || time as i64 != greatest {
-            let what = format!("row {number} does not agree with the event at byte {} of the log", span.position);
-            return Err(FileError::damaged(&table.index_path, number * ROW_BYTES, what));
-        }
-        Ok(())
-    })
+    let found = (ends.start.event as u64, ends.num_events, ends.streams_bytes);
+    let Some(table) = Table::open(feed, "streams", &streams::KIND, found)? else { return Ok(()) };
+    table.check(streams::KIND.derive, &mut |_, _| Ok(()))
 }
 
 /// A log of single records with its index, from the first record that is kept.
 struct Table {
     log: Pieces,
     index_path: PathBuf,
-    rows: Bytes,
+    rows: Vec<Row>,
     first: u64,
     end: u64,
 }
 
 impl Table {
     /// None when no record is kept.
-    fn open(feed: &Feed<'_>, name: &str, first: u64, end: u64, log_bytes: u64) -> Result<Option<Table>, FileError> {
+    fn open(
+        feed: &Feed<'_>,
+        name: &str,
+        records: &Records,
+        (first, end, log_bytes): (u64, u64, u64),
+    ) -> Result<Option<Table>, FileError> {
         if first == end {
             return Ok(None);
         }
         let index_path = feed.folder.join(format!("{name}.index"));
         let index = Pieces::open(feed.disk, &index_path, first * ROW_BYTES, end * ROW_BYTES)?;
-        let rows = index.slice(first * ROW_BYTES, end * ROW_BYTES)?;
-        let [start, ..] = Rows::new(rows.clone()).at(0);
+        let bytes = index.slice(first * ROW_BYTES, end * ROW_BYTES)?;
+        let damaged = |number: u64, what| FileError::damaged(&index_path, number * ROW_BYTES, what);
+        let decode = |(bytes, number): (&[u8], u64)| {
+            let row = records.layout.decode_any(number, bytes);
+            row.map_err(|flaw| damaged(number, format!("row {number}: {flaw}; it is made anew when it is next used")))
+        };
+        let rows: Result<Vec<Row>, FileError> =
+            bytes.chunks_exact(ROW_BYTES as usize).zip(first..).map(decode).collect();
+        let rows = rows?;
+        let [start, ..] = rows[0];
         if start > log_bytes {
-            let what = format!("row {first} says that its record is at byte {start} of {log_bytes}");
-            return Err(FileError::damaged(&index_path, first * ROW_BYTES, what));
+            return Err(damaged(first, format!("row {first} says that its record is at byte {start} of {log_bytes}")));
         }
         let log = Pieces::open(feed.disk, &feed.folder.join(format!("{name}.log")), start, log_bytes)?;
         Ok(Some(Table { log, index_path, rows, first, end }))
     }
 
-    /// Each batch holds one record with a JSON value, and their offsets are dense. Hands on each one's key.
-    fn check(&self, each: Each<'_>) -> Result<(), FileError> {
-        let [start, ..] = Rows::new(self.rows.clone()).at(0);
+    /// Each batch holds one record with a JSON value, their numbers are dense, and each gives the row that is there.
+    fn check(&self, derive: Derive, each: Each<'_>) -> Result<(), FileError> {
+        let [start, ..] = self.rows[0];
         let mut walk = Walk::new(&self.log, start, self.log.end);
         let mut next = self.first;
+        // The first event kept knows of times before it.
+        let mut before = Some(self.rows[0]);
         while let Some(span) = walk.next()? {
             let damaged = |what: String| FileError::damaged(self.log.path(), span.position, what);
             if next == self.end {
                 return Err(damaged(format!("it holds more than the {next} records that there are")));
             }
-            let batch = self.log.slice(span.position, span.end())?;
-            let header = BatchHeader::parse(&batch).map_err(|error| damaged(error.to_string()))?;
-            if checksum(&batch) != header.crc {
-                return Err(damaged(format!("the checksum of record {next} does not hold")));
+            let stored = self.rows[(next - self.first) as usize];
+            let row = self.derived(derive, span, next, before).map_err(damaged)?;
+            let in_index = |what| FileError::damaged(&self.index_path, next * ROW_BYTES, what);
+            if stored != row {
+                let at = span.position;
+                return Err(in_index(format!("row {next} does not agree with the record at byte {at} of the log")));
             }
-            if span.base_offset.0 != next as i64 || span.end_offset.0 != next as i64 + 1 {
-                return Err(damaged(format!("record {} where {next} is due", span.base_offset)));
-            }
-            let records = records(&batch, DECODED_BYTES_MAX).map_err(|error| damaged(error.to_string()))?;
-            let record = match records.iter().next() {
-                Some(Ok(record)) => record,
-                Some(Err(error)) => return Err(damaged(error.to_string())),
-                None => return Err(damaged("an empty batch".to_owned())),
-            };
-            serde_json::from_slice::<serde::de::IgnoredAny>(record.value.unwrap_or_default())
-                .map_err(|error| damaged(format!("record {next} is not JSON: {error}")))?;
-            each(next, span, record.key.unwrap_or_default())?;
+            each(next, &stored).map_err(in_index)?;
+            before = Some(stored);
             next += 1;
         }
         match next == self.end {
@@ -137,7 +122,18 @@ impl Table {
             }
         }
     }
+
+    fn derived(&self, derive: Derive, span: Span, number: u64, before: Option<Row>) -> Result<Row, String> {
+        let batch = self.log.slice(span.position, span.end()).map_err(|error| error.to_string())?;
+        single::check(&batch, number).map_err(|what| format!("record {number}: {what}"))?;
+        single::key_and_value(&batch, |_, value| {
+            serde_json::from_slice::<serde::de::IgnoredAny>(value)
+                .map(drop)
+                .map_err(|error| format!("record {number} is not JSON: {error}"))
+        })?;
+        derive(span, &batch, before)
+    }
 }
 
-/// Takes a record's number, its place and its key.
-type Each<'a> = &'a mut dyn FnMut(u64, Span, &[u8]) -> Result<(), FileError>;
+/// Takes a record's number and its row, and says what is wrong with it.
+type Each<'a> = &'a mut dyn FnMut(u64, &Row) -> Result<(), String>;

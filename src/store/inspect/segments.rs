@@ -9,6 +9,7 @@ use super::super::error::FileError;
 use super::super::feed::PartitionEnds;
 use super::super::index::{Index, IndexRow};
 use super::super::log::{base_of, log_name};
+use super::super::row::RUNS;
 use super::super::rows::ROW_BYTES;
 use super::super::runs;
 use super::super::span::{Source, Span, Walk};
@@ -165,8 +166,14 @@ fn check_runs(feed: &Feed<'_>, path: PathBuf, ends: &PartitionEnds, seen: &Seen,
     let starts = |offset: i64| {
         offset <= ends.start.0 || seen.bases.binary_search(&offset).is_ok() || seen.next == Some(Offset(offset))
     };
-    for (number, row) in runs::decode_all(bytes).enumerate() {
-        let at = (first_run + number as u64) * ROW_BYTES;
+    for (bytes, number) in bytes.chunks_exact(ROW_BYTES as usize).zip(first_run..) {
+        let at = number * ROW_BYTES;
+        let row = match RUNS.decode_any(number, bytes) {
+            Ok(row) => runs::decode(&row),
+            Err(flaw) => {
+                return item.damaged(at, format!("row {number}: {flaw}; it is made anew when it is next used"));
+            }
+        };
         let wrong = if let Some(end) = due.filter(|due| *due != row.feed_base.0) {
             Some(format!("a run at feed offset {} where {end} is due", row.feed_base))
         } else if row.commit.0 < commit || row.count <= 0 {

@@ -4,8 +4,7 @@
 //! The checksum leaves out a batch's offset, its length and its leader epoch. So it is also seen to that offsets ascend from
 //! batch to batch, from the index row before the first one to the batch after the last one, and that the epoch is ours.
 
-use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::batch::{BatchHeader, checksum};
 use crate::disk::waiting;
@@ -15,15 +14,8 @@ use crate::store::span::{Span, Walk};
 
 use super::Segment;
 
-/// Stretches that are remembered. Who reads here and there in a segment may have the same bytes verified twice.
-const RANGES_MAX: usize = 64;
-
 /// Every batch is stored with this one.
 const LEADER_EPOCH: i32 = 0;
-
-/// Stretches of bytes that hold, apart from one another.
-#[derive(Default)]
-pub(super) struct Sound(Mutex<Vec<Range<u64>>>);
 
 /// What a walk found.
 #[derive(Default)]
@@ -33,27 +25,6 @@ struct Found {
     /// What is wrong with the batch before the first one wanted.
     before: Option<FileError>,
     is_whole: bool,
-}
-
-impl Sound {
-    fn holds(&self, start: u64, end: u64) -> bool {
-        self.ranges().iter().any(|range| range.start <= start && end <= range.end)
-    }
-
-    fn add(&self, start: u64, end: u64) {
-        let mut ranges = self.ranges();
-        let (touching, apart): (Vec<_>, Vec<_>) = ranges.drain(..).partition(|r| r.start <= end && start <= r.end);
-        let merged = touching.iter().fold(start..end, |all, r| all.start.min(r.start)..all.end.max(r.end));
-        *ranges = apart;
-        if ranges.len() >= RANGES_MAX {
-            ranges.remove(0);
-        }
-        ranges.push(merged);
-    }
-
-    fn ranges(&self) -> std::sync::MutexGuard<'_, Vec<Range<u64>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Segment {

@@ -81,13 +81,17 @@ fn deletable(feed: Arc<FeedHandle>) -> Result<Arc<FeedHandle>, Refusal> {
     Err(Refusal { error: ResponseError::PolicyViolation, message })
 }
 
-async fn delete(broker: &Broker, feed: &FeedHandle, wanted: &DeleteRecordsPartition) -> Result<i64, Refusal> {
+async fn delete(broker: &Broker, feed: &Arc<FeedHandle>, wanted: &DeleteRecordsPartition) -> Result<i64, Refusal> {
     let partition = topic::partition_id(wanted.partition_index).ok_or_else(unknown_topic)?;
     let deleted = broker.delete_records(feed, partition, below(wanted.offset)?.map(Offset)).await;
     deleted.map(|start| start.0).map_err(|error| Refusal { error: error::of_trim(&error), message: error.to_string() })
 }
 
-async fn drop_commits(broker: &Broker, feed: &FeedHandle, wanted: &DeleteRecordsPartition) -> Result<i64, Refusal> {
+async fn drop_commits(
+    broker: &Broker,
+    feed: &Arc<FeedHandle>,
+    wanted: &DeleteRecordsPartition,
+) -> Result<i64, Refusal> {
     if wanted.partition_index != 0 {
         return Err(unknown_topic());
     }

@@ -23,6 +23,11 @@ const TYPES_SINCE: i16 = 3;
 
 /// Answers a DescribeConfigs.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: DescribeConfigsRequest) -> Reply {
+    let (answering, version) = (broker.clone(), context.version);
+    context.looked_up(broker.clone(), false, move || answer(&answering, &request, version))
+}
+
+fn answer(broker: &Broker, request: &DescribeConfigsRequest, version: i16) -> DescribeConfigsResponse {
     // Once each: an answer is a thousand times as long as the question.
     let mut told = HashSet::new();
     let once = request.resources.iter().filter(|asked| told.insert((asked.resource_type, &asked.resource_name)));
@@ -35,7 +40,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Descr
                 let keys = asked_keys(asked);
                 let is_asked = |config: &ConfigValue| keys.as_ref().is_none_or(|keys| keys.contains(config.name));
                 let shown = configs.into_iter().filter(is_asked);
-                let shown = shown.map(|config| to_answer(config, &request, context.version)).collect();
+                let shown = shown.map(|config| to_answer(config, request, version)).collect();
                 result.with_error_message(None).with_configs(shown)
             }
             Err(Refusal { error, message }) => {
@@ -43,8 +48,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Descr
             }
         }
     });
-    let results = results.collect();
-    context.ready(&DescribeConfigsResponse::default().with_results(results))
+    DescribeConfigsResponse::default().with_results(results.collect())
 }
 
 fn configs(broker: &Broker, asked: &DescribeConfigsResource) -> Result<Vec<ConfigValue>, Refusal> {

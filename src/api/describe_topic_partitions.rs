@@ -17,14 +17,19 @@ use crate::broker::{Broker, FeedHandle};
 
 /// Answers a DescribeTopicPartitions.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: DescribeTopicPartitionsRequest) -> Reply {
+    let answering = broker.clone();
+    context.looked_up(broker.clone(), false, move || answer(&answering, &request))
+}
+
+fn answer(broker: &Broker, request: &DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse {
     let settings = broker.settings().typed();
     let asked = usize::try_from(request.response_partition_limit).unwrap_or(0);
     let room = asked.clamp(1, settings.described_partitions_max.max(1));
     let mut page = Page { leader: BrokerId(settings.node_id), room, topics: Vec::new(), next: None };
-    page.fill(broker, &request);
+    page.fill(broker, request);
     let mut response = DescribeTopicPartitionsResponse::default().with_topics(page.topics);
     response.next_cursor = page.next;
-    context.ready(&response)
+    response
 }
 
 struct Page {

@@ -25,13 +25,18 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Elect
         let error = ResponseError::InvalidRequest.code();
         return context.ready(&ElectLeadersResponse::default().with_error_code(error));
     }
+    let answering = broker.clone();
+    context.looked_up(broker.clone(), false, move || answer(&answering, &request))
+}
+
+fn answer(broker: &Broker, request: &ElectLeadersRequest) -> ElectLeadersResponse {
     // None asks for all partitions, and is told only of those that got another leader.
     let asked = request.topic_partitions.iter().flatten();
     let results = asked.map(|topic| {
         let found = Described::by_name(broker, &topic.topic);
         ReplicaElectionResult::default().with_topic(topic.topic.clone()).with_partition_result(results(topic, &found))
     });
-    context.ready(&ElectLeadersResponse::default().with_replica_election_results(results.collect()))
+    ElectLeadersResponse::default().with_replica_election_results(results.collect())
 }
 
 fn results(topic: &TopicPartitions, found: &Result<Described, Refusal>) -> Vec<PartitionResult> {

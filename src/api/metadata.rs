@@ -18,7 +18,7 @@ use super::described::Described;
 use super::node::{CLUSTER_OPERATIONS, LEADER_EPOCH, Node, operations};
 use super::topic::Refusal;
 use super::{Reply, RequestContext, create_topics};
-use crate::broker::Broker;
+use crate::broker::{Broker, Gated};
 use crate::model::Lsn;
 use crate::view::name::{self, TopicName as Name};
 
@@ -27,26 +27,29 @@ const BY_ID_SINCE: i16 = 12;
 
 /// Answers a Metadata.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: MetadataRequest) -> Reply {
-    let node = Node::of(broker, context);
-    let mut answer = Answer { broker, request: &request, version: context.version, leader: node.id, gate: Lsn(0) };
+    let (node, version, answering) = (Node::of(broker, context), context.version, broker.clone());
+    let answer = move || answer(&answering, &node, &request, version);
+    context.changed(broker, answer, |answer| answer)
+}
+
+fn answer(broker: &Broker, node: &Node, request: &MetadataRequest, version: i16) -> Gated<MetadataResponse> {
+    let mut answer = Answer { broker, request, version, leader: node.id, gate: Lsn(0) };
     let topics = answer.topics();
-    let gate = answer.gate;
+    let broker_of_all = MetadataResponseBroker::default()
+        .with_node_id(node.id)
+        .with_host(node.host.clone())
+        .with_port(node.port)
+        .with_rack(node.rack.clone());
     let mut response = MetadataResponse::default()
-        .with_brokers(vec![
-            MetadataResponseBroker::default()
-                .with_node_id(node.id)
-                .with_host(node.host)
-                .with_port(node.port)
-                .with_rack(node.rack),
-        ])
+        .with_brokers(vec![broker_of_all])
         .with_cluster_id(Some(StrBytes::from_string(broker.cluster_id().to_owned())))
         .with_controller_id(node.id)
         .with_topics(topics);
-    if (8..=10).contains(&context.version) {
+    if (8..=10).contains(&version) {
         let asked = request.include_cluster_authorized_operations;
         response.cluster_authorized_operations = operations(asked, CLUSTER_OPERATIONS);
     }
-    context.ready_at(&response, gate)
+    Gated { value: response, durable_at: answer.gate }
 }
 
 struct Answer<'a> {

@@ -1,5 +1,7 @@
 //! Deletions from the front, as clients ask for them.
 
+use std::sync::Arc;
+
 use super::Broker;
 use super::handles::FeedHandle;
 use super::retention;
@@ -23,15 +25,16 @@ impl Broker {
     /// durable. The outcome is the oldest commit whose manifest is kept.
     pub async fn delete_commits(
         &self,
-        feed: &FeedHandle,
+        feed: &Arc<FeedHandle>,
         below: Option<CommitNumber>,
     ) -> Result<CommitNumber, DeleteError> {
-        let commits = Published::commits(feed);
+        let commits = Published::commits(&**feed);
         let below = below.unwrap_or(commits);
         if below > commits {
             return Err(TrimError::AboveCommits { below, commits }.into());
         }
-        let wish = retention::drop_below(feed, below, below, self.now())?;
+        let (looked_at, now) = (feed.clone(), self.now());
+        let wish = self.read_aside(move || retention::drop_below(&looked_at, below, below, now)).await?;
         let decided = self.submit(|state| state.decide_drop_commits(wish));
         self.durable(decided.durable_at).await.map_err(|error| DeleteError::Failed(error.to_string()))?;
         Ok(decided.value?.manifest)
@@ -41,14 +44,15 @@ impl Broker {
     /// durable. The outcome is where the log begins.
     pub async fn delete_records(
         &self,
-        feed: &FeedHandle,
+        feed: &Arc<FeedHandle>,
         partition: PartitionId,
         below: Option<Offset>,
     ) -> Result<Offset, DeleteError> {
         loop {
             let ends = published(feed, partition)?;
             let below = below.unwrap_or(ends.high_watermark);
-            let sealed = sealed_place(feed, partition, ends, below)?;
+            let looked_at = feed.clone();
+            let sealed = self.read_aside(move || sealed_place(&looked_at, partition, ends, below)).await?;
             let wish = DeleteRecords { feed: feed.id, partition, below, sealed, now: self.now() };
             let decided = self.submit(|state| state.decide_delete_records(wish));
             self.durable(decided.durable_at).await.map_err(|error| DeleteError::Failed(error.to_string()))?;

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the tests measure how long answers take")]
 
 mod broker;
+mod cold;
 mod counted;
 mod damage;
 mod deleted;

@@ -7,6 +7,8 @@ mod contents;
 mod history;
 #[path = "crash/order.rs"]
 mod order;
+#[path = "crash/rest.rs"]
+mod rest;
 #[path = "crash/tables.rs"]
 mod tables;
 

@@ -8,11 +8,12 @@ mod serving;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serving::{Serving, program};
 use streamstack::batch::{BatchBuilder, NewRecord};
 use streamstack::cli::client::Client;
+use streamstack::disk::limits::raise_open_files;
 
 /// ApiVersions version 0, without a client id.
 const QUESTION: [u8; 14] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 7, 255, 255];
@@ -107,6 +108,112 @@ fn without_file_handles_accepting_waits_and_goes_on_and_the_journal_still_opens_
     assert!(answered(last), "the one that waited is served");
     let files = std::fs::read_dir(format!("/proc/{}/fd", serving.id())).unwrap().count();
     assert!(files < 300, "{files}");
+}
+
+/// A frame that says it has 14 bytes more, for somebody to send in his own time.
+const UNHURRIED: [u8; 18] = [0, 0, 0, 14, 0, 18, 0, 0, 0, 0, 0, 7, 0, 4, b's', b'l', b'o', b'w'];
+
+#[test]
+fn five_thousand_who_send_a_byte_a_second_keep_nobody_waiting() {
+    const CONNECTIONS: usize = 5_000;
+    if raise_open_files() < 2 * CONNECTIONS {
+        println!("LEFT OUT: too few files may be open here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Whoever else uses the disk is not what is measured.
+    let serving = Serving::start(&folder.path().join("data"), &["--override", "streamstack.durability=os"]);
+    let mut good = Client::connect(&serving.address.to_string()).unwrap();
+    good.create_topic("good", 1, &[]).unwrap();
+    let before = status_kib(&serving, "RssAnon:");
+    let mut slow: Vec<TcpStream> = (0..CONNECTIONS).map(|_| connect(&serving)).collect();
+    let mut slowest = Duration::ZERO;
+    for at in 0..UNHURRIED.len() - 1 {
+        let round = Instant::now();
+        for (index, stream) in slow.iter_mut().enumerate() {
+            stream.write_all(&UNHURRIED[at..=at]).unwrap();
+            if index % 1_000 == 0 {
+                slowest = slowest.max(served(&serving, &mut good));
+            }
+        }
+        std::thread::sleep(Duration::from_secs(1).saturating_sub(round.elapsed()));
+    }
+    let each = status_kib(&serving, "RssAnon:").saturating_sub(before) / CONNECTIONS as u64;
+    println!("the slowest answer to others took {slowest:?}; {each} KiB a slow sender");
+    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+    assert!(each < 20, "{each} KiB a slow sender");
+    // They too are served in the end.
+    for stream in slow.iter_mut().step_by(500) {
+        stream.write_all(&UNHURRIED[UNHURRIED.len() - 1..]).unwrap();
+        assert!(answered(stream));
+    }
+}
+
+/// How long a produce and a new connection's first question take.
+fn served(serving: &Serving, good: &mut Client) -> Duration {
+    let asked = Instant::now();
+    let record = NewRecord { timestamp: 1, key: None, value: Some(b"good"), headers: &[] };
+    good.produce("good", 0, BatchBuilder::new(0).record(record)).unwrap();
+    let mut newcomer = connect(serving);
+    newcomer.write_all(&QUESTION).unwrap();
+    assert!(answered(&mut newcomer));
+    asked.elapsed()
+}
+
+/// Fetch version 4 of all that one partition holds.
+fn fetch(topic: &str) -> Vec<u8> {
+    let (bytes_max, one) = ((4_i32 << 20).to_be_bytes(), 1_i32.to_be_bytes());
+    let head = [&[0, 1, 0, 4, 0, 0, 0, 7, 255, 255][..], &(-1_i32).to_be_bytes(), &[0; 4], &one, &bytes_max, &[0]];
+    let name = [&one[..], &(topic.len() as i16).to_be_bytes(), topic.as_bytes()];
+    let partition = [&one[..], &[0; 4], &[0; 8], &bytes_max];
+    let request = [head.concat(), name.concat(), partition.concat()].concat();
+    [&(request.len() as i32).to_be_bytes()[..], &request].concat()
+}
+
+#[test]
+fn clients_that_flood_with_fetches_and_never_read_cost_a_bounded_amount_and_are_closed() {
+    const CONNECTIONS: usize = 50;
+    let folder = tempfile::tempdir().unwrap();
+    let serving = Serving::start(&folder.path().join("data"), &["--override", "connections.max.idle.ms=4000"]);
+    let mut good = Client::connect(&serving.address.to_string()).unwrap();
+    good.create_topic("good", 1, &[]).unwrap();
+    for _ in 0..8 {
+        let record = NewRecord { timestamp: 1, key: None, value: Some(&[7; 900_000]), headers: &[] };
+        good.produce("good", 0, BatchBuilder::new(0).record(record)).unwrap();
+    }
+    let before = status_kib(&serving, "RssAnon:");
+    let flood = fetch("good").repeat(1_000);
+    let (mut highest, mut slowest) = (0, Duration::ZERO);
+    std::thread::scope(|scope| {
+        let deaf: Vec<_> = (0..CONNECTIONS)
+            .map(|_| {
+                let mut stream = connect(&serving);
+                stream.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
+                // Requests are taken in until the answers stop; then the connection is closed from the other side.
+                let flood = &flood;
+                scope.spawn(move || {
+                    loop {
+                        if let Err(error) = stream.write_all(flood) {
+                            return error.kind();
+                        }
+                    }
+                })
+            })
+            .collect();
+        let began = Instant::now();
+        while deaf.iter().any(|deaf| !deaf.is_finished()) {
+            slowest = slowest.max(served(&serving, &mut good));
+            highest = highest.max(status_kib(&serving, "RssAnon:"));
+            assert!(began.elapsed() < Duration::from_secs(50), "they are not closed");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        for ended in deaf.into_iter().map(|deaf| deaf.join().unwrap()) {
+            assert!(!matches!(ended, ErrorKind::WouldBlock | ErrorKind::TimedOut), "not closed: {ended}");
+        }
+    });
+    let each = highest.saturating_sub(before) / CONNECTIONS as u64;
+    println!("{each} KiB a client that never reads; the slowest answer to others took {slowest:?}");
+    assert!(each < 1_024, "{each} KiB a client that never reads");
 }
 
 #[test]

@@ -19,5 +19,6 @@ mod producers;
 mod requests;
 mod sizes;
 mod slow_views;
+mod stop;
 mod tables;
 mod watched_disk;

@@ -51,7 +51,6 @@ mod repeated;
 mod reply;
 mod resource;
 mod seal;
-mod subscribed;
 mod sync_group;
 mod topic;
 mod update_features;

@@ -141,3 +141,12 @@ fn a_file_and_no_answers() {
     assert_eq!(code, 1);
     assert!(errors.starts_with("error: cannot read no/such: "), "{errors}");
 }
+
+#[test]
+fn a_topic_that_no_broker_makes_by_itself_is_told_soon() {
+    let terminal = Terminal::with(&["--override", "auto.create.topics.enable=false"]);
+    let begun = std::time::Instant::now();
+    let told = "error: there is no topic nothing, and the broker makes none by itself: `streamstack feed create nothing` does\n";
+    assert_eq!(terminal.refusal(&["produce", "nothing", "--seal", "noon"]), (1, told.to_owned()));
+    assert!(begun.elapsed().as_secs() < 8, "{:?}", begun.elapsed());
+}

@@ -1,5 +1,7 @@
 //! Topics: which partitions they have, and making them.
 
+use std::time::Duration;
+
 use kafka_protocol::error::ResponseError;
 use kafka_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
@@ -12,6 +14,8 @@ use super::{Client, ClientError};
 /// The broker's default, for partitions and replicas.
 const DEFAULT: i16 = -1;
 pub(super) const CHANGE_TIMEOUT_MS: i32 = 30_000;
+/// A broker that makes topics by itself has made one by then; asked longer, one that does not would only keep quiet.
+const MADE_WITHIN: Duration = Duration::from_secs(2);
 
 impl Client {
     /// Makes a topic and waits until it takes writes. `configs` are its overrides.
@@ -47,7 +51,11 @@ impl Client {
 
     /// The partitions of a topic, which the broker makes if there is none and it makes topics by itself.
     pub fn partitions_or_new(&mut self, topic: &str) -> Result<Vec<i32>, ClientError> {
-        self.patiently(|client| client.metadata(topic, true)).map_err(|error| self.explained(topic, error))
+        let patience = self.patience;
+        self.patience = patience.min(MADE_WITHIN);
+        let made = self.patiently(|client| client.metadata(topic, true));
+        self.patience = patience;
+        made.map_err(|error| self.explained(topic, error))
     }
 
     /// Metadata has no room for the reason of a refusal; DescribeConfigs has.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use kafka_protocol::error::ResponseError;
 
 use super::broker_args::BrokerArgs;
-use super::client::{Acks, Client};
+use super::client::{Acks, Client, ClientError};
 use super::failure::Failure;
 use super::history;
 use super::interrupt;
@@ -181,7 +181,7 @@ fn partitions(client: &mut Client, args: &Args) -> Result<Vec<i32>, Failure> {
     let partitions = match client.partitions(topic) {
         // A view is not made by writing to it: its feed would have to be.
         Err(error) if error.code() == Some(ResponseError::UnknownTopicOrPartition) && !topic.contains("..") => {
-            let made = client.partitions_or_new(topic)?;
+            let made = client.partitions_or_new(topic).map_err(|error| not_made(topic, error))?;
             output::note(format_args!("topic {topic} is new; partitions: {}", made.len()));
             made
         }
@@ -193,6 +193,15 @@ fn partitions(client: &mut Client, args: &Args) -> Result<Vec<i32>, Failure> {
             partitions.len()
         ))),
         None => Ok(partitions),
+    }
+}
+
+fn not_made(topic: &str, error: ClientError) -> Failure {
+    match error.code() {
+        Some(ResponseError::UnknownTopicOrPartition) => Failure::Refused(format!(
+            "there is no topic {topic}, and the broker makes none by itself: `streamstack feed create {topic}` does"
+        )),
+        _ => error.into(),
     }
 }
 

@@ -68,11 +68,8 @@ impl Described {
 
 /// There is no room for the reason in these answers, so it is found in the log.
 fn tell(broker: &Broker, topic: &str, refusal: &Refusal) {
-    match refusal.error {
-        // As of any topic that is not there.
-        ResponseError::UnknownTopicOrPartition => {}
-        error => broker.tell_refused_view(topic, error == ResponseError::LeaderNotAvailable, &refusal.message),
-    }
+    let may_come = [ResponseError::LeaderNotAvailable, ResponseError::UnknownTopicOrPartition].contains(&refusal.error);
+    broker.tell_refused_view(topic, may_come, &refusal.message);
 }
 
 /// The refusal of a name that can be no topic's.

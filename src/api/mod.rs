@@ -51,6 +51,7 @@ mod repeated;
 mod reply;
 mod resource;
 mod seal;
+mod subscribed;
 mod sync_group;
 mod topic;
 mod update_features;

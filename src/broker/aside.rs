@@ -68,13 +68,13 @@ impl Broker {
     }
 
     /// A view cannot be read, or not yet, and most answers have no room to say why.
-    pub fn tell_refused_view(&self, topic: &str, waits: bool, reason: &str) {
-        let what = format!("{topic} {waits}");
+    pub fn tell_refused_view(&self, topic: &str, may_come: bool, reason: &str) {
+        let what = format!("{topic} {may_come}");
         if waiting::was_refused() || !self.aside.told.is_news(&what, self.clock.elapsed()) {
             return;
         }
-        match waits {
-            true => tracing::info!(topic, reason, "a client waits for a view that is not there yet"),
+        match may_come {
+            true => tracing::info!(topic, reason, "a client asks for a view that is not there yet"),
             false => tracing::warn!(topic, reason, "a client asks for a view that cannot be read"),
         }
     }

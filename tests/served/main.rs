@@ -11,7 +11,6 @@ mod disk;
 mod expiry;
 mod fetch;
 mod groups;
-mod migration;
 mod network;
 mod panics;
 mod peer;

@@ -3,22 +3,33 @@
 use std::collections::BTreeSet;
 
 use super::super::{Broker, Gated};
-use crate::model::group::consumer::{ConsumerGroup, Heartbeat, Settings, Told, Topics};
+use crate::model::GroupKind;
+use crate::model::group::consumer::{Around, ConsumerGroup, Heartbeat, JOIN, Settings, Told, Topics};
 use crate::model::group::{Group, GroupError};
 
 impl Broker {
-    /// Takes a member's heartbeat. The group is made when its first member joins, and a classic one goes over.
+    /// Takes a member's heartbeat. The group is made when its first member joins.
     pub fn consumer_heartbeat(
         &self,
         group: &str,
         beat: &Heartbeat,
         topics: &dyn Topics,
     ) -> Gated<Result<Told, GroupError>> {
+        let now = self.group_time();
         let settings = self.groups.settings_of(group);
-        let around = settings.around(topics);
         self.groups.answer(self, group, |running| {
-            let value = running.heartbeat(group, beat, &around, self.group_time());
-            running.carry_out(self, group);
+            if beat.epoch == JOIN && running.machine.is_empty() && running.machine.kind() != GroupKind::Consumer {
+                running.replace(Group::Consumer(ConsumerGroup::new()));
+            }
+            let value = match &mut running.machine {
+                Group::Consumer(machine) if beat.epoch == JOIN || machine.epoch() > 0 => machine
+                    .heartbeat(beat, &Around { topics, settings: &settings.consumer }, now)
+                    .map_err(GroupError::from),
+                Group::Consumer(_) => Err(GroupError::unknown_group(group)),
+                Group::Classic(_) if beat.epoch == JOIN => Err(GroupError::NoUpgrade { group: group.to_owned() }),
+                Group::Classic(_) => Err(GroupError::NotConsumer { group: group.to_owned() }),
+            };
+            running.keep(self, group);
             Gated { value, durable_at: running.kept_at }
         })
     }
@@ -27,7 +38,10 @@ impl Broker {
     /// lock is taken, since that may have to wait for the disk.
     pub fn subscribed_views(&self, group: &str, beat: &Heartbeat) -> Vec<String> {
         let mut views = match self.groups.running(group) {
-            Some(slot) => slot.with(|running| running.machine.views()),
+            Some(slot) => slot.with(|running| match &running.machine {
+                Group::Consumer(machine) => machine.views(),
+                Group::Classic(_) => BTreeSet::new(),
+            }),
             None => BTreeSet::new(),
         };
         views.extend(beat.views().map(str::to_owned));

@@ -31,7 +31,7 @@ fn keep(machine: &mut Machine, kind: GroupKind, members: Vec<(&str, Option<&str>
         head: Bytes::from_static(b"head"),
         members: members.into_iter().map(|(id, row)| (id.to_owned(), row.map(owned))).collect(),
     };
-    let decision = machine.state.decide_keep_group(kept);
+    let decision = machine.state.decide_keep_group(kept).unwrap();
     machine.take(decision);
 }
 
@@ -107,9 +107,6 @@ fn no_more_subscriptions_are_made_than_there_may_be() {
     let refused = machine.state.decide_move_positions("one more", vec![at("orders", 0, 1)], machine.now);
     assert_eq!(refused, Err(SubscriptionError::TooManySubscriptions));
     move_to(&mut machine, "g7", vec![at("orders", 0, 2)]);
-    // What members were told is kept nevertheless.
-    keep(&mut machine, GroupKind::Classic, vec![("a", Some("1"))]);
-    assert!(machine.state.subscription("g").is_some());
 }
 
 #[test]
@@ -124,4 +121,17 @@ fn metadata_without_end_is_refused_and_less_than_before_is_not() {
     assert_eq!(refused, SubscriptionError::TooMuchMetadata { bytes: METADATA_BYTES_TOTAL_MAX + known });
     decide(at("orders", 0, 6)).unwrap();
     decide(MovedPosition { metadata: String::new(), ..at("orders", 1, 5) }).unwrap();
+}
+
+#[test]
+fn no_more_groups_than_there_may_be_have_configs() {
+    let overrides: Overrides = [("consumer.session.timeout.ms".to_owned(), "50000".to_owned())].into();
+    let mut state = Machine::new().state;
+    state.groups = (0..SUBSCRIPTIONS_MAX).map(|n| (n.to_string(), overrides.clone())).collect();
+    assert_eq!(state.decide_configure_group("late", overrides.clone()).unwrap_err(), ConfigureError::TooManyGroups);
+    let other: Overrides = [("consumer.session.timeout.ms".to_owned(), "51000".to_owned())].into();
+    assert_eq!(state.decide_configure_group("7", other).unwrap().entries.len(), 1);
+    let removed = state.decide_configure_group("7", Overrides::new()).unwrap();
+    state.apply(&removed.entries[0], &mut Vec::new());
+    state.decide_configure_group("late", overrides).unwrap();
 }

@@ -15,9 +15,9 @@ use super::*;
 
 /// Topics that a test makes and deletes.
 #[derive(Clone, Debug, Default)]
-pub(in crate::model::group) struct Table {
+struct Table {
     version: u64,
-    pub topics: BTreeMap<String, Topic>,
+    topics: BTreeMap<String, Topic>,
 }
 
 impl Topics for Table {
@@ -29,10 +29,6 @@ impl Topics for Table {
         self.topics.get(name).copied()
     }
 
-    fn name(&self, id: &Uuid) -> Option<String> {
-        self.topics.iter().find(|(_, topic)| topic.id == *id).map(|(name, _)| name.clone())
-    }
-
     fn each_name(&self, visit: &mut dyn FnMut(&str)) {
         self.topics.keys().for_each(|name| visit(name));
     }
@@ -40,7 +36,7 @@ impl Topics for Table {
 
 impl Table {
     /// Makes a topic, or gives it that many partitions. A topic made again has another id.
-    pub fn set(&mut self, name: &str, partitions: u32) -> Uuid {
+    fn set(&mut self, name: &str, partitions: u32) -> Uuid {
         self.version += 1;
         let id = self.topics.get(name).map_or(Uuid::from_u128(u128::from(self.version)), |topic| topic.id);
         self.topics.insert(name.to_owned(), Topic { id, partitions });
@@ -52,9 +48,6 @@ impl Table {
         self.topics.remove(name);
     }
 }
-
-const CLASSIC: ClassicSettings =
-    ClassicSettings { session_ms_min: 1, session_ms_max: 100_000, initial_delay_ms: 0, num_members_max: 100 };
 
 /// A group with all that is around it.
 #[derive(Clone, Debug)]
@@ -72,7 +65,7 @@ impl Scene {
     /// Topics with their partitions; their ids are 1, 2 and so on.
     fn with(topics: &[(&str, u32)]) -> Scene {
         let mut scene = Scene {
-            group: ConsumerGroup::after(0),
+            group: ConsumerGroup::new(),
             table: Table::default(),
             settings: Settings::default(),
             now: 0,
@@ -86,7 +79,7 @@ impl Scene {
     }
 
     fn send(&mut self, beat: Heartbeat) -> Result<Told, Fault> {
-        let around = Around { topics: &self.table, settings: &self.settings, classic: CLASSIC };
+        let around = Around { topics: &self.table, settings: &self.settings };
         let told = self.group.heartbeat(&beat, &around, Timestamp(self.now));
         self.keep();
         told
@@ -131,7 +124,7 @@ impl Scene {
 
     fn restored(&self) -> ConsumerGroup {
         if self.head.is_empty() {
-            return ConsumerGroup::after(0);
+            return ConsumerGroup::new();
         }
         ConsumerGroup::restore(&self.head, &self.rows, &self.settings, Timestamp(self.now)).unwrap()
     }

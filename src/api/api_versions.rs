@@ -29,7 +29,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, body: Bytes) -
     }
     let response = ApiVersionsResponse::default().with_api_keys(all());
     // The epoch makes Java believe what is finalized instead of asking again.
-    let features = response.with_supported_features(vec![supported()]).with_finalized_features(vec![finalized()]);
+    let features = response.with_supported_features(supported(context.version)).with_finalized_features(finalized());
     answer(context, &features.with_finalized_features_epoch(0))
 }
 
@@ -55,17 +55,33 @@ fn answer(context: &RequestContext<'_>, response: &ApiVersionsResponse) -> Reply
     context.as_version(context.version.min(RESPONSE_MAX)).ready(response)
 }
 
-/// Tells clients that groups may follow the consumer protocol of KIP-848. There is no broker without it, so no level 0.
+/// Groups may follow the consumer protocol of KIP-848. There is no broker without it, so no level 0.
 const GROUP_VERSION: &str = "group.version";
 
-fn supported() -> SupportedFeatureKey {
-    let name = StrBytes::from_static_str(GROUP_VERSION);
-    SupportedFeatureKey::default().with_name(name).with_min_version(1).with_max_version(1)
+/// A transaction touches what is written to, and each has an epoch of its own (KIP-890). Clients that know it go by what is
+/// finalized, others by the versions of the requests.
+const TRANSACTION_VERSION: &str = "transaction.version";
+const TRANSACTION_LEVEL: i16 = 2;
+
+/// Clients that ask in older versions stop at features that may be off.
+const OPTIONAL_FEATURES_SINCE: i16 = 4;
+
+fn supported(version: i16) -> Vec<SupportedFeatureKey> {
+    let feature = |name, min, max| {
+        let name = StrBytes::from_static_str(name);
+        SupportedFeatureKey::default().with_name(name).with_min_version(min).with_max_version(max)
+    };
+    let transactions = feature(TRANSACTION_VERSION, 0, TRANSACTION_LEVEL);
+    let transactions = (version >= OPTIONAL_FEATURES_SINCE).then_some(transactions);
+    std::iter::once(feature(GROUP_VERSION, 1, 1)).chain(transactions).collect()
 }
 
-fn finalized() -> FinalizedFeatureKey {
-    let name = StrBytes::from_static_str(GROUP_VERSION);
-    FinalizedFeatureKey::default().with_name(name).with_min_version_level(1).with_max_version_level(1)
+fn finalized() -> Vec<FinalizedFeatureKey> {
+    let feature = |name, level| {
+        let name = StrBytes::from_static_str(name);
+        FinalizedFeatureKey::default().with_name(name).with_min_version_level(level).with_max_version_level(level)
+    };
+    vec![feature(GROUP_VERSION, 1), feature(TRANSACTION_VERSION, TRANSACTION_LEVEL)]
 }
 
 fn all() -> Vec<ApiVersion> {

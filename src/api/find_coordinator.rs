@@ -1,4 +1,4 @@
-//! FindCoordinator (key 10): this broker, for every group. At once, as nothing has to be made first.
+//! FindCoordinator (key 10): this broker, for every group and every transactional id. At once, as nothing has to be made first.
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use super::node::Node;
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
-use crate::wire::error;
 
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
@@ -56,11 +55,7 @@ fn refusal(key_type: i8, key: &str) -> Option<Refusal> {
         GROUP if key.is_empty() => {
             Some(Refusal { error: ResponseError::InvalidGroupId, message: "the group's name is empty".to_owned() })
         }
-        GROUP => None,
-        TRANSACTION => Some(Refusal {
-            error: error::TRANSACTIONS_NOT_SERVED,
-            message: "transactions are not served yet; produce without a transactional id".to_owned(),
-        }),
+        GROUP | TRANSACTION => None,
         other => Some(Refusal {
             error: ResponseError::InvalidRequest,
             message: format!("there are no coordinators of type {other} here"),

@@ -4,6 +4,8 @@
 //! `ApiKey::valid_versions`, which names versions that the decoder does not know, and from a cap of ours.
 
 mod about;
+mod add_offsets_to_txn;
+mod add_partitions_to_txn;
 mod alter_configs;
 mod alter_partition_reassignments;
 mod api_versions;
@@ -25,9 +27,11 @@ mod describe_groups;
 mod describe_log_dirs;
 mod describe_producers;
 mod describe_topic_partitions;
+mod describe_transactions;
 mod describe_user_scram_credentials;
 mod described;
 mod elect_leaders;
+mod end_txn;
 mod fetch;
 mod find_coordinator;
 mod group;
@@ -40,6 +44,8 @@ mod list_config_resources;
 mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
+mod list_transactions;
+mod listed_transaction;
 mod metadata;
 mod node;
 mod offset_commit;
@@ -54,23 +60,28 @@ mod seal;
 mod subscribed;
 mod sync_group;
 mod topic;
+mod transactional;
+mod txn_offset_commit;
 mod update_features;
+mod write_txn_markers;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use kafka_protocol::messages::{
-    AlterConfigsRequest, AlterPartitionReassignmentsRequest, ConsumerGroupDescribeRequest,
-    ConsumerGroupHeartbeatRequest, CreateAclsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest,
-    DeleteGroupsRequest, DeleteRecordsRequest, DeleteTopicsRequest, DescribeAclsRequest, DescribeClientQuotasRequest,
-    DescribeClusterRequest, DescribeConfigsRequest, DescribeGroupsRequest, DescribeLogDirsRequest,
-    DescribeProducersRequest, DescribeTopicPartitionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest,
-    FetchRequest, FindCoordinatorRequest, HeartbeatRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest,
-    JoinGroupRequest, LeaveGroupRequest, ListConfigResourcesRequest, ListGroupsRequest, ListOffsetsRequest,
-    ListPartitionReassignmentsRequest, MetadataRequest, OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest,
-    OffsetForLeaderEpochRequest, ProduceRequest, SyncGroupRequest, UpdateFeaturesRequest,
+    AddOffsetsToTxnRequest, AddPartitionsToTxnRequest, AlterConfigsRequest, AlterPartitionReassignmentsRequest,
+    ConsumerGroupDescribeRequest, ConsumerGroupHeartbeatRequest, CreateAclsRequest, CreatePartitionsRequest,
+    CreateTopicsRequest, DeleteAclsRequest, DeleteGroupsRequest, DeleteRecordsRequest, DeleteTopicsRequest,
+    DescribeAclsRequest, DescribeClientQuotasRequest, DescribeClusterRequest, DescribeConfigsRequest,
+    DescribeGroupsRequest, DescribeLogDirsRequest, DescribeProducersRequest, DescribeTopicPartitionsRequest,
+    DescribeTransactionsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest, EndTxnRequest, FetchRequest,
+    FindCoordinatorRequest, HeartbeatRequest, IncrementalAlterConfigsRequest, InitProducerIdRequest, JoinGroupRequest,
+    LeaveGroupRequest, ListConfigResourcesRequest, ListGroupsRequest, ListOffsetsRequest,
+    ListPartitionReassignmentsRequest, ListTransactionsRequest, MetadataRequest, OffsetCommitRequest,
+    OffsetDeleteRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest, ProduceRequest, SyncGroupRequest,
+    TxnOffsetCommitRequest, UpdateFeaturesRequest, WriteTxnMarkersRequest,
 };
-use kafka_protocol::protocol::{Decodable, Message, VersionRange};
+use kafka_protocol::protocol::{Decodable, Message};
 
 pub use self::about::{ABOUT_TAG, About};
 pub use self::reply::{Close, ConnectionInfo, Reply, RequestContext};
@@ -114,15 +125,29 @@ macro_rules! api {
 }
 
 /// Produce is listed from 0 on, as Kafka does: without version 0 librdkafka before 2.11.1 believes that no compression is
-/// served, and sends without. It ends at 11: clients take 12 as a promise of the second transaction protocol.
+/// served, and sends without.
 const PRODUCE: Api = Api {
     key: 0,
     name: "Produce",
     min: ProduceRequest::VERSIONS.min,
-    max: least(ProduceRequest::VERSIONS, 11),
+    max: ProduceRequest::VERSIONS.max,
     advertised_min: 0,
     schema: &schema::PRODUCE,
     handler: produce::handle,
+};
+
+/// From version 4 on it is what the brokers of a cluster say to each other; clients that see those versions use them.
+const ADD_PARTITIONS_TO_TXN: Api = Api {
+    key: 24,
+    name: "AddPartitionsToTxn",
+    min: AddPartitionsToTxnRequest::VERSIONS.min,
+    max: 3,
+    advertised_min: AddPartitionsToTxnRequest::VERSIONS.min,
+    schema: &schema::ADD_PARTITIONS_TO_TXN,
+    handler: |broker, context, body| match decode(context, body) {
+        Ok(request) => add_partitions_to_txn::handle(broker, context, request),
+        Err(close) => Reply::Close(close),
+    },
 };
 
 /// Version 11 is version 10 to a client that may ask for one special timestamp more.
@@ -174,6 +199,11 @@ pub static TABLE: &[Api] = &[
         OFFSET_FOR_LEADER_EPOCH,
         offset_for_leader_epoch::handle
     ),
+    ADD_PARTITIONS_TO_TXN,
+    api!(25, "AddOffsetsToTxn", AddOffsetsToTxnRequest, ADD_OFFSETS_TO_TXN, add_offsets_to_txn::handle),
+    api!(26, "EndTxn", EndTxnRequest, END_TXN, end_txn::handle),
+    api!(27, "WriteTxnMarkers", WriteTxnMarkersRequest, WRITE_TXN_MARKERS, write_txn_markers::handle),
+    api!(28, "TxnOffsetCommit", TxnOffsetCommitRequest, TXN_OFFSET_COMMIT, txn_offset_commit::handle),
     api!(29, "DescribeAcls", DescribeAclsRequest, DESCRIBE_ACLS, describe_acls::handle),
     api!(30, "CreateAcls", CreateAclsRequest, CREATE_ACLS, create_acls::handle),
     api!(31, "DeleteAcls", DeleteAclsRequest, DELETE_ACLS, delete_acls::handle),
@@ -222,6 +252,8 @@ pub static TABLE: &[Api] = &[
     api!(57, "UpdateFeatures", UpdateFeaturesRequest, UPDATE_FEATURES, update_features::handle),
     api!(60, "DescribeCluster", DescribeClusterRequest, DESCRIBE_CLUSTER, describe_cluster::handle),
     api!(61, "DescribeProducers", DescribeProducersRequest, DESCRIBE_PRODUCERS, describe_producers::handle),
+    api!(65, "DescribeTransactions", DescribeTransactionsRequest, DESCRIBE_TRANSACTIONS, describe_transactions::handle),
+    api!(66, "ListTransactions", ListTransactionsRequest, LIST_TRANSACTIONS, list_transactions::handle),
     api!(
         68,
         "ConsumerGroupHeartbeat",
@@ -299,10 +331,6 @@ fn unserved(start: RequestStart, connection: &ConnectionInfo) -> Result<Reply, C
 fn decode<R: Decodable>(context: &RequestContext<'_>, mut body: Bytes) -> Result<R, Close> {
     guard::check(context.api.schema, context.version, &body).map_err(|error| context.close(error))?;
     R::decode(&mut body, context.version).map_err(|error| context.close(error))
-}
-
-const fn least(versions: VersionRange, cap: i16) -> i16 {
-    if versions.max < cap { versions.max } else { cap }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::metrics;
 use crate::model::{Append, InTransaction, Lsn, PartitionId};
 use crate::view::name::{self, TopicName};
 use crate::view::{Selector, ViewName};
-use crate::wire::error;
+use crate::wire::error::{self, ToldTo};
 use crate::wire::produce_request::{PartitionData, ProduceRequest, TopicData};
 use crate::wire::produce_response::{self as answer, PartitionResponse, ProduceResponse, TopicResponse};
 
@@ -68,7 +68,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext, body: Bytes) -> Re
         Ok(request) => request,
         Err(error) => return Reply::Close(Close::new(format!("Produce v{}: {error}", context.version))),
     };
-    let mut produce = Produce { broker, request: &request, version: context.version, gate: Lsn(0), failure: None };
+    let mut produce = Produce { broker, request: &request, told: context.told_to(), gate: Lsn(0), failure: None };
     let topics = request.topics.iter().map(|topic| produce.topic(topic)).collect();
     let Produce { gate, failure, .. } = produce;
     match (request.acks, failure) {
@@ -85,7 +85,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext, body: Bytes) -> Re
 struct Produce<'a> {
     broker: &'a Broker,
     request: &'a ProduceRequest,
-    version: i16,
+    told: ToldTo,
     gate: Lsn,
     failure: Option<String>,
 }
@@ -119,7 +119,7 @@ impl Produce<'_> {
             let message = format!("acks is {}; it can be -1, 0 or 1", self.request.acks);
             return Err(Refusal { error: ResponseError::InvalidRequiredAcks, message });
         }
-        if self.version >= IDS_VERSION_MIN {
+        if self.told.version >= IDS_VERSION_MIN {
             return match topic::named_by_id(self.broker, &topic.topic_id)? {
                 Named::Plain(feed) => Ok(Target::Feed(feed)),
                 Named::View(view) => self.view_target(&view),
@@ -164,7 +164,7 @@ impl Produce<'_> {
             Target::Feed(feed) => self.append(feed, partition, &wanted.records),
             Target::Seal(feed) => {
                 let limits = self.limits(&feed.config().settings);
-                seal::by_records(self.broker, feed, wanted, &limits, self.transaction())
+                seal::by_records(self.broker, feed, wanted, &limits, self.transaction(), self.told)
             }
         }
     }
@@ -195,14 +195,14 @@ impl Produce<'_> {
             metrics::all().records_appended.add(u64::from(count.unsigned_abs()));
             Appended { base_offset: appended.base_offset.0, log_append_time, log_start: appended.log_start.0 }
         });
-        let outcome = outcome.map_err(|error| Refused::new(error::of_append(&error), error.to_string()));
+        let outcome = outcome.map_err(|error| Refused::new(self.told.of_append(&error), error.to_string()));
         (outcome, gated.durable_at)
     }
 
     /// What the request says of the transaction that its batches may be part of.
     fn transaction(&self) -> Option<InTransaction<'_>> {
         let id = self.request.transactional_id.as_ref()?;
-        Some(InTransaction { id, enlists: self.version >= ENLISTS_VERSION_MIN })
+        Some(InTransaction { id, enlists: self.told.version >= ENLISTS_VERSION_MIN })
     }
 
     fn limits(&self, settings: &TopicSettings) -> Limits {
@@ -217,7 +217,7 @@ impl Produce<'_> {
             before_max_ms: settings.timestamp_before_max_ms,
             after_max_ms: settings.timestamp_after_max_ms,
             now_ms: self.broker.wall_now().0,
-            zstd_allowed: self.version >= ZSTD_VERSION_MIN,
+            zstd_allowed: self.told.version >= ZSTD_VERSION_MIN,
         }
     }
 }

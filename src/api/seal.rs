@@ -13,7 +13,7 @@ use crate::broker::{Broker, FeedHandle};
 use crate::model::{
     AppendError, InTransaction, Lsn, NameStream, ProducerId, Seal, SealReason, SealWish, SealingProducer,
 };
-use crate::wire::error;
+use crate::wire::error::{self, ToldTo};
 use crate::wire::produce_request::PartitionData;
 
 /// The commit has no number yet.
@@ -26,6 +26,7 @@ pub(super) fn by_records(
     wanted: &PartitionData,
     limits: &Limits,
     transaction: Option<InTransaction<'_>>,
+    told: ToldTo,
 ) -> Outcome {
     if wanted.index != 0 {
         let message = format!("{}..seal has one partition, 0", feed.name);
@@ -42,7 +43,7 @@ pub(super) fn by_records(
         sequence: header.base_sequence,
     };
     if header.attributes.is_transactional() {
-        return in_transaction(broker, feed, wishes, producer, transaction);
+        return in_transaction(broker, feed, wishes, producer, transaction, told);
     }
     let gated = broker.seal(Seal {
         feed: feed.id,
@@ -66,15 +67,16 @@ fn in_transaction(
     wishes: Vec<SealWish>,
     producer: SealingProducer,
     transaction: Option<InTransaction<'_>>,
+    told: ToldTo,
 ) -> Outcome {
     let Some(transaction) = transaction else {
         let error = AppendError::NoTransactionalId;
-        return (Err(Refused::new(error::of_append(&error), error.to_string())), Lsn(0));
+        return (Err(Refused::new(told.of_append(&error), error.to_string())), Lsn(0));
     };
     let gated = broker.name_stream(NameStream { feed: feed.id, transaction, producer, wishes, now: broker.now() });
     let named = Appended { base_offset: UNKNOWN, log_append_time: -1, log_start: UNKNOWN };
     let outcome = gated.value.map(|_| named);
-    (outcome.map_err(|error| Refused::new(error::of_name(&error), error.to_string())), gated.durable_at)
+    (outcome.map_err(|error| Refused::new(told.of_name(&error), error.to_string())), gated.durable_at)
 }
 
 fn checked(records: &Bytes, limits: &Limits) -> Result<(Vec<SealWish>, batch::Batch), Refused> {

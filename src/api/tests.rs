@@ -13,5 +13,8 @@ mod records;
 mod security;
 mod table;
 mod test_broker;
+mod transaction_codes;
+mod transaction_tools;
+mod transactions;
 
 use test_broker::TestBroker;

@@ -2,8 +2,8 @@
 
 use super::{Broker, Gated};
 use crate::model::{
-    Bind, BindError, EndError, EndTransaction, Enlist, EnlistError, Identity, NameError, NameOutcome, NameStream,
-    Timestamp, Transactional, Transactions,
+    Bind, BindError, Decision, EndError, EndTransaction, Enlist, EnlistError, Identity, NameError, NameOutcome,
+    NameStream, Timestamp, Transactional, Transactions,
 };
 
 impl Broker {
@@ -31,6 +31,21 @@ impl Broker {
     pub fn abort_transaction(&self, id: &str) -> Gated<bool> {
         let now = self.now();
         self.decide(|state| state.decide_abort(id, now, &|feed| self.rolling(feed)))
+    }
+
+    /// Aborts the open transaction of a producer, if it has one; refused with its identity when it has a newer epoch.
+    pub fn abort_transaction_of(&self, producer: Identity) -> Gated<Result<(), Identity>> {
+        let now = self.now();
+        self.submit(|state| {
+            let found = state.transactions().of_producer(producer.producer);
+            match found.map(|(id, known)| (id, known.identity())) {
+                Some((_, current)) if current.epoch > producer.epoch => Err(current),
+                Some((id, current)) if current == producer => {
+                    Ok(state.decide_abort(id, now, &|feed| self.rolling(feed)).map(drop))
+                }
+                _ => Ok(Decision::nothing(())),
+            }
+        })
     }
 
     /// Looks at one transactional id.

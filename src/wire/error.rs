@@ -2,8 +2,11 @@
 //!
 //! What is retriable there makes clients wait or ask again; what is not makes them give up and show the message.
 
+mod transaction;
+
 use kafka_protocol::ResponseError;
 
+pub use self::transaction::ToldTo;
 use crate::batch::BatchError;
 use crate::broker::{CommitError, DeleteError, ResolveError};
 use crate::config::server::ServerValueError;
@@ -11,8 +14,8 @@ use crate::config::{AlterError, GroupConfigError, OverrideError};
 use crate::model::group::GroupError;
 use crate::model::group::consumer::Fault;
 use crate::model::{
-    AddPartitionsError, AppendError, ConfigureError, CreateFeedError, DeleteFeedError, EnlistError, NameError,
-    PartitionsError, SealError, SequenceError, SubscriptionError, TrimError,
+    AddPartitionsError, ConfigureError, CreateFeedError, DeleteFeedError, PartitionsError, SealError, SequenceError,
+    SubscriptionError, TrimError,
 };
 use crate::store::{FileError, ReadError};
 use crate::view::{ViewError, ViewReadError};
@@ -40,44 +43,6 @@ pub fn of_batch(error: &BatchError) -> ResponseError {
     }
 }
 
-pub fn of_append(error: &AppendError) -> ResponseError {
-    match error {
-        AppendError::UnknownFeed { .. } | AppendError::UnknownPartition { .. } => {
-            ResponseError::UnknownTopicOrPartition
-        }
-        AppendError::NoTransactionalId => ResponseError::TransactionalIdAuthorizationFailed,
-        AppendError::OutsideTransaction { .. } => ResponseError::InvalidTxnState,
-        AppendError::Transaction(error) => of_enlist_in_produce(error),
-        AppendError::Sequence(error) => of_sequence(error),
-    }
-}
-
-/// A producer takes the same faults for others when they come with a batch.
-fn of_enlist_in_produce(error: &EnlistError) -> ResponseError {
-    match error {
-        EnlistError::UnknownId { .. } | EnlistError::OtherProducer { .. } => ResponseError::InvalidProducerIdMapping,
-        EnlistError::Fenced { .. } => ResponseError::InvalidProducerEpoch,
-        EnlistError::UnknownFeed { .. } | EnlistError::UnknownPartition { .. } => {
-            ResponseError::UnknownTopicOrPartition
-        }
-        EnlistError::PartitionNotEnlisted { .. }
-        | EnlistError::SealNotEnlisted { .. }
-        | EnlistError::NotEnlisted { .. } => ResponseError::InvalidTxnState,
-        EnlistError::TooManyPartitions | EnlistError::TooManyGroups | EnlistError::Subscription(_) => {
-            ResponseError::PolicyViolation
-        }
-    }
-}
-
-pub fn of_name(error: &NameError) -> ResponseError {
-    match error {
-        NameError::Several { .. } => ResponseError::InvalidRecord,
-        NameError::Transaction(error) => of_enlist_in_produce(error),
-        NameError::Seal(error) => of_seal(error),
-        NameError::Sequence(error) => of_sequence(error),
-    }
-}
-
 pub fn of_seal(error: &SealError) -> ResponseError {
     match error {
         SealError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
@@ -97,10 +62,6 @@ fn of_sequence(error: &SequenceError) -> ResponseError {
         SequenceError::Forgotten { .. } => ResponseError::DuplicateSequenceNumber,
     }
 }
-
-/// Every client gives up on it at once. On most other codes librdkafka asks for a transactional producer id again and
-/// again; FindCoordinator, which comes first, carries the message.
-pub const TRANSACTIONS_NOT_SERVED: ResponseError = ResponseError::TransactionalIdAuthorizationFailed;
 
 pub fn of_resolve(error: &ResolveError) -> ResponseError {
     match error {

@@ -263,10 +263,12 @@ async fn the_feature_that_clients_look_for_is_finalized() {
     let request =
         ApiVersionsRequest::default().with_client_software_name(text("t")).with_client_software_version(text("1"));
     let response = test.call(4, &request).await;
-    let [feature] = &response.finalized_features[..] else { panic!("{response:?}") };
-    assert_eq!((feature.name.as_str(), feature.max_version_level), ("group.version", 1));
-    let [feature] = &response.supported_features[..] else { panic!("{response:?}") };
-    assert_eq!((feature.name.as_str(), feature.max_version), ("group.version", 1));
+    let finalized =
+        response.finalized_features.iter().find(|feature| feature.name.as_str() == "group.version").unwrap();
+    assert_eq!((finalized.min_version_level, finalized.max_version_level), (1, 1));
+    let supported =
+        response.supported_features.iter().find(|feature| feature.name.as_str() == "group.version").unwrap();
+    assert_eq!((supported.min_version, supported.max_version), (1, 1));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use kafka_protocol::messages::{
+    AddOffsetsToTxnRequest, AddOffsetsToTxnResponse, AddPartitionsToTxnRequest, AddPartitionsToTxnResponse,
     AlterConfigsRequest, AlterConfigsResponse, AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse,
     ApiVersionsRequest, ApiVersionsResponse, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse,
     ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, CreateAclsRequest, CreateAclsResponse,
@@ -13,16 +14,18 @@ use kafka_protocol::messages::{
     DescribeClientQuotasResponse, DescribeClusterRequest, DescribeClusterResponse, DescribeConfigsRequest,
     DescribeConfigsResponse, DescribeGroupsRequest, DescribeGroupsResponse, DescribeLogDirsRequest,
     DescribeLogDirsResponse, DescribeProducersRequest, DescribeProducersResponse, DescribeTopicPartitionsRequest,
-    DescribeTopicPartitionsResponse, DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse,
-    ElectLeadersRequest, ElectLeadersResponse, FetchRequest, FetchResponse, FindCoordinatorRequest,
+    DescribeTopicPartitionsResponse, DescribeTransactionsRequest, DescribeTransactionsResponse,
+    DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse, ElectLeadersRequest,
+    ElectLeadersResponse, EndTxnRequest, EndTxnResponse, FetchRequest, FetchResponse, FindCoordinatorRequest,
     FindCoordinatorResponse, HeartbeatRequest, HeartbeatResponse, IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse, InitProducerIdRequest, InitProducerIdResponse, JoinGroupRequest,
     JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse, ListConfigResourcesRequest, ListConfigResourcesResponse,
     ListGroupsRequest, ListGroupsResponse, ListOffsetsRequest, ListOffsetsResponse, ListPartitionReassignmentsRequest,
-    ListPartitionReassignmentsResponse, MetadataRequest, MetadataResponse, OffsetCommitRequest, OffsetCommitResponse,
-    OffsetDeleteRequest, OffsetDeleteResponse, OffsetFetchRequest, OffsetFetchResponse, OffsetForLeaderEpochRequest,
-    OffsetForLeaderEpochResponse, ProduceRequest, ProduceResponse, SyncGroupRequest, SyncGroupResponse,
-    UpdateFeaturesRequest, UpdateFeaturesResponse,
+    ListPartitionReassignmentsResponse, ListTransactionsRequest, ListTransactionsResponse, MetadataRequest,
+    MetadataResponse, OffsetCommitRequest, OffsetCommitResponse, OffsetDeleteRequest, OffsetDeleteResponse,
+    OffsetFetchRequest, OffsetFetchResponse, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, ProduceRequest,
+    ProduceResponse, SyncGroupRequest, SyncGroupResponse, TxnOffsetCommitRequest, TxnOffsetCommitResponse,
+    UpdateFeaturesRequest, UpdateFeaturesResponse, WriteTxnMarkersRequest, WriteTxnMarkersResponse,
 };
 use kafka_protocol::protocol::{Decodable, Encodable, Message};
 
@@ -68,6 +71,11 @@ requests! {
     21 DeleteRecordsRequest => DeleteRecordsResponse,
     22 InitProducerIdRequest => InitProducerIdResponse,
     23 OffsetForLeaderEpochRequest => OffsetForLeaderEpochResponse,
+    24 AddPartitionsToTxnRequest => AddPartitionsToTxnResponse,
+    25 AddOffsetsToTxnRequest => AddOffsetsToTxnResponse,
+    26 EndTxnRequest => EndTxnResponse,
+    27 WriteTxnMarkersRequest => WriteTxnMarkersResponse,
+    28 TxnOffsetCommitRequest => TxnOffsetCommitResponse,
     29 DescribeAclsRequest => DescribeAclsResponse,
     30 CreateAclsRequest => CreateAclsResponse,
     31 DeleteAclsRequest => DeleteAclsResponse,
@@ -86,6 +94,8 @@ requests! {
     57 UpdateFeaturesRequest => UpdateFeaturesResponse,
     60 DescribeClusterRequest => DescribeClusterResponse,
     61 DescribeProducersRequest => DescribeProducersResponse,
+    65 DescribeTransactionsRequest => DescribeTransactionsResponse,
+    66 ListTransactionsRequest => ListTransactionsResponse,
     68 ConsumerGroupHeartbeatRequest => ConsumerGroupHeartbeatResponse,
     69 ConsumerGroupDescribeRequest => ConsumerGroupDescribeResponse,
     74 ListConfigResourcesRequest => ListConfigResourcesResponse,

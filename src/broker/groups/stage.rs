@@ -20,7 +20,8 @@ impl Broker {
     pub fn stage_positions(&self, committer: Committer<'_>, stage: StagePositions) -> Gated<Result<(), StageError>> {
         let group = stage.group.clone();
         self.groups.answer(self, &group, |running| {
-            let unknown = committer.generation >= 0 && !self.knows_group(&group, &running.machine);
+            let known = self.knows_group(&group, &running.machine) || self.is_staged(&group);
+            let unknown = committer.generation >= 0 && !known;
             let admitted = match (unknown, is_nobody(committer)) {
                 (true, _) => Err(GroupError::unknown_group(&group)),
                 // Clients from before KIP-447 do not say which member they are: their transactional id fences them.
@@ -35,6 +36,11 @@ impl Broker {
                 Err(error) => Gated { value: Err(error.into()), durable_at: running.kept_at },
             }
         })
+    }
+
+    /// An open transaction is to move positions of the group, which makes it known.
+    fn is_staged(&self, group: &str) -> bool {
+        self.look_at_transactions(|transactions| transactions.staging(group).next().is_some()).value
     }
 }
 

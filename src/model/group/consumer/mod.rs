@@ -48,6 +48,7 @@ pub use fault::Fault;
 pub use heartbeat::{Heartbeat, JOIN, LEAVE, Told};
 pub use kept::Change;
 pub use member::{Classic, Holdings, LEFT_FOR_A_WHILE, Member, MemberState, Partitions};
+pub use pattern::Pattern;
 pub use settings::Settings;
 pub use topics::{Topic, Topics};
 

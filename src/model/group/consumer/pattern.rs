@@ -13,11 +13,11 @@ const AUTOMATON_BYTES_MAX: usize = 1 << 20;
 
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern(Regex);
+pub struct Pattern(Regex);
 
 impl Pattern {
     /// Compiles it, or says what is wrong with it.
-    pub(super) fn new(text: &str) -> Result<Pattern, String> {
+    pub fn new(text: &str) -> Result<Pattern, String> {
         if text.len() > LENGTH_MAX {
             return Err(format!("it is {} bytes long, and {LENGTH_MAX} is the most", text.len()));
         }
@@ -31,7 +31,7 @@ impl Pattern {
     }
 
     /// Whether it matches all of `name`.
-    pub(super) fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         self.0.is_match(name)
     }
 }

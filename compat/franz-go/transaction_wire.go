@@ -161,12 +161,11 @@ func produceWire(c *client) answer {
 		v.opened("produce")
 		by := v.opened("produce")
 		id := by.id
-		answers := object{"not added": v.produce(by, &id, topic, 0)}
+		unknown := id + "-unknown"
+		answers := object{"unknown id": v.produce(by, &unknown, topic, 0), "not added": v.produce(by, &id, topic, 0)}
 		other.addPartitions(by, topic)
 		answers["good"] = v.produce(by, &id, topic, 0)
 		answers["again"] = v.produce(by, &id, topic, 0)
-		unknown := id + "-unknown"
-		answers["unknown id"] = v.produce(by, &unknown, topic, 1)
 		answers["without id"] = v.produce(by, nil, topic, 1)
 		answers["older"] = v.produce(by.in(by.epoch-1), &id, topic, 1)
 		answers["another"] = v.produce(by.by(by.producer+1_000_000), &id, topic, 0)

@@ -139,6 +139,11 @@ impl BatchBuilder {
         HEADER_LEN + self.body.len()
     }
 
+    /// Records so far.
+    pub fn num_records(&self) -> i32 {
+        self.num_records
+    }
+
     /// No record yet.
     pub fn is_empty(&self) -> bool {
         self.num_records == 0

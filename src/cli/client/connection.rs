@@ -153,6 +153,7 @@ pub fn api_name(key: i16) -> &'static str {
         Ok(ApiKey::OffsetCommit) => "OffsetCommit",
         Ok(ApiKey::OffsetFetch) => "OffsetFetch",
         Ok(ApiKey::OffsetDelete) => "OffsetDelete",
+        Ok(ApiKey::EndTxn) => "EndTxn",
         _ => "a request",
     }
 }

@@ -15,6 +15,7 @@ mod produce;
 mod read;
 mod record;
 mod topics;
+mod transactions;
 mod versions;
 
 use std::thread;
@@ -37,6 +38,7 @@ pub use offsets::{Isolation, OffsetAnswer, OffsetOf};
 pub use produce::{Acks, ProducerSession};
 pub use read::Bounds;
 pub use record::{Header, Record};
+pub use transactions::TransactionalProducer;
 
 /// How long to try to connect, and to wait for an answer: longer than any request here asks the broker to wait.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);

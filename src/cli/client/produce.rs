@@ -6,6 +6,7 @@ use bytes::Bytes;
 use kafka_protocol::error::ResponseError;
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use kafka_protocol::messages::{InitProducerIdRequest, ProduceRequest, ProduceResponse, ProducerId};
+use kafka_protocol::protocol::StrBytes;
 
 use super::topics::topic_name;
 use super::{Client, ClientError};
@@ -64,9 +65,22 @@ impl Client {
     /// the broker has not kept the batch then.
     pub fn produce(&mut self, topic: &str, partition: i32, batch: BatchBuilder) -> Result<i64, ClientError> {
         let batch = BTreeMap::from([(partition, batch.build())]);
+        self.produce_in(None, topic, partition, &batch)
+    }
+
+    /// The same, in the transaction of a transactional id.
+    pub(super) fn produce_in(
+        &mut self,
+        transactional_id: Option<&str>,
+        topic: &str,
+        partition: i32,
+        batch: &BTreeMap<i32, Bytes>,
+    ) -> Result<i64, ClientError> {
+        let id = transactional_id.map(|id| StrBytes::from_string(id.to_owned()).into());
+        let request = request(topic, batch, Acks::All).with_transactional_id(id);
         self.patiently(|client| {
-            let mut answers = client.produce_once(topic, &batch, Acks::All)?;
-            answers.remove(&partition).unwrap_or_else(|| Err(client.not_answered(topic, partition)))
+            let response = client.ask(&request)?;
+            client.base_offset(topic, partition, &response)
         })
     }
 

@@ -14,8 +14,8 @@ from worker import Worker
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 EXACTLY_ONCE = {"exactly.once.source.support": "enabled"}
-LINES, MORE, POLL = 200, 100, 20
-PATIENCE_S = 120
+LINES, MORE, POLL, POLLS = 200, 100, 20, 6
+PATIENCE_S = 60
 
 
 def main():
@@ -90,23 +90,27 @@ def poll_is_commit(bootstrap, folder):
     """One poll is one transaction is one commit; a sink copies the feed's sealed records."""
     topic, file, copy = "connect-polls", folder / "lines", folder / "copy"
     create(bootstrap, topic)
-    write_lines(file, 0, LINES)
+    write_lines(file, 0, POLL)
     worker = Worker(bootstrap, "connect-polls", **EXACTLY_ONCE)
     try:
         worker.create("polls", {**source(file, topic), "transaction.boundary": "poll"})
-        read(bootstrap, topic, LINES)
+        for poll in range(1, POLLS):
+            # Not before the last lines were polled: so each poll finds so many.
+            read(bootstrap, topic, poll * POLL)
+            write_lines(file, poll * POLL, POLL)
+        read(bootstrap, topic, POLLS * POLL)
         out = {"connector.class": SINK, "topics": f"{topic}..feed", "file": str(copy), "tasks.max": "1"}
         worker.create("polled", out)
-        copied = follow(copy, LINES)
+        copied = follow(copy, POLLS * POLL)
     finally:
         worker.stop()
-    manifests = [json.loads(value) for value in read(bootstrap, f"{topic}..commits", LINES // POLL)]
+    manifests = [json.loads(value) for value in read(bootstrap, f"{topic}..commits", POLLS)]
     return {
         "commits": len(manifests),
         "numbers are dense": [m["commit"] for m in manifests] == list(range(len(manifests))),
         "kinds": sorted({m["kind"] for m in manifests}),
         "records of each": sorted({m["records"] for m in manifests}),
-        "the sink got them in order": is_count(copied, LINES),
+        "the sink got them in order": is_count(copied, POLLS * POLL),
     }
 
 
@@ -116,14 +120,15 @@ def source(file, topic):
         "tasks.max": "1",
         "file": str(file),
         "topic": topic,
-        "batch.size": str(POLL),
         "exactly.once.support": "requested",
     }
 
 
 def write_lines(file, first, count):
-    with open(file, "a", encoding="utf-8") as lines:
-        lines.writelines(f"line {number}\n" for number in range(first, first + count))
+    """In one write, so that a poll finds all of them or none."""
+    text = "".join(f"line {number}\n" for number in range(first, first + count))
+    with open(file, "ab", buffering=0) as lines:
+        lines.write(text.encode())
 
 
 def is_count(values, count):

@@ -11,7 +11,7 @@ import urllib.request
 
 RUN = pathlib.Path(__file__).parent.parent / "kafka/kafka-run.sh"
 MAIN = "org.apache.kafka.connect.cli.ConnectDistributed"
-PATIENCE_S = 120
+PATIENCE_S = 90
 
 
 class Worker:

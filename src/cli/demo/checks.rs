@@ -29,6 +29,7 @@ pub fn read_back(client: &mut Client, polls: &[Poll], commits: &[Commit]) -> Res
         view(client, "..commits-6-9", &polls[6..=9], "four polls, both ends included")?,
         whole_feed(client, polls)?,
         view(client, "", polls, "the plain topic has them all too")?,
+        broken_off(client, polls)?,
     ]))
 }
 
@@ -108,6 +109,23 @@ fn whole_feed(client: &mut Client, polls: &[Poll]) -> Result<Check, ClientError>
     Ok(Check { name, is_right, finding })
 }
 
+/// `..streams`: the poll that broke off is known as a stream that was aborted, and is in no commit.
+fn broken_off(client: &mut Client, polls: &[Poll]) -> Result<Check, ClientError> {
+    let name = format!("{FEED}..streams");
+    let found = client.read_to_end(&name)?;
+    let ends = |event: &str| {
+        let told = format!("\"event\":\"{event}\"");
+        found.iter().filter(|record| text(&record.value).contains(&told)).count()
+    };
+    let is_right = (ends("sealed"), ends("aborted")) == (polls.len(), 1);
+    let finding = if is_right {
+        format!("{} sealed, and 1 aborted: the poll of 09:59 broke off at first, and left nothing", polls.len())
+    } else {
+        format!("{} sealed and {} aborted, not {} and 1", ends("sealed"), ends("aborted"), polls.len())
+    };
+    Ok(Check { name, is_right, finding })
+}
+
 /// The rows of these polls as they stand in the partitions: partition by partition, in the order of the polls.
 fn expected(polls: &[Poll]) -> Vec<(i32, Row)> {
     let rows = polls.iter().flat_map(|poll| &poll.rows);
@@ -118,10 +136,12 @@ fn expected(polls: &[Poll]) -> Vec<(i32, Row)> {
 }
 
 fn rows(records: &[Record]) -> Vec<(i32, Row)> {
-    let text =
-        |bytes: &Option<bytes::Bytes>| String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
     records
         .iter()
         .map(|record| (record.partition, Row { key: text(&record.key), value: text(&record.value) }))
         .collect()
+}
+
+fn text(bytes: &Option<bytes::Bytes>) -> String {
+    String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
 }

@@ -9,6 +9,7 @@ pub mod client;
 mod commits;
 mod completion;
 mod config;
+mod consent;
 mod demo;
 mod doctor;
 mod failure;

@@ -1,6 +1,8 @@
 //! `streamstack stream`.
 
 use serde_json::Value;
+use streamstack::batch::NewRecord;
+use streamstack::cli::client::Client;
 
 use crate::terminal::{Terminal, settled};
 
@@ -17,8 +19,8 @@ fn a_stream_is_open_until_it_is_sealed() {
     let sealed = terminal.out(&["stream", "seal", "orders", "--label", "noon", "--metadata", r#"{"n":1}"#]);
     assert_eq!(sealed, "orders sealed as commit 0 with label \"noon\": 3 records\n");
     let table = settled(&terminal.out(&["stream", "list", "orders"]));
-    assert_eq!(table[0], "STREAM STATE OPENED (UTC) AGE RECORDS BYTES COMMIT REASON LABEL");
-    assert!(table[1].starts_with("0 sealed DATE TIME ") && table[1].ends_with(" 0 control noon"), "{table:?}");
+    assert_eq!(table[0], "STREAM STATE OPENED (UTC) AGE RECORDS BYTES COMMIT REASON LABEL TRANSACTION HELD BACK");
+    assert!(table[1].starts_with("0 sealed DATE TIME ") && table[1].ends_with(" 0 control noon - -"), "{table:?}");
     let commit = &json(&terminal.out(&["commits", "show", "orders", "-o", "json"]))[0];
     assert_eq!((&commit["metadata"]["n"], &commit["reason"]), (&1.into(), &"control".into()));
     let empty = json(&terminal.out(&["stream", "seal", "orders", "-o", "json"]));
@@ -30,8 +32,8 @@ fn show_tells_how_to_read_a_stream() {
     let terminal = Terminal::new();
     terminal.feed(&["produce", "orders"], "1\n2\n");
     let shown = terminal.out(&["stream", "show", "orders"]);
-    assert!(shown.starts_with("orders stream 0\n  state       open\n"), "{shown}");
-    assert!(shown.ends_with("  to read it  streamstack read orders..stream-0\n"), "{shown}");
+    assert!(shown.starts_with("orders stream 0\n  state        open\n"), "{shown}");
+    assert!(shown.ends_with("  to read it   streamstack read orders..stream-0\n"), "{shown}");
     assert_eq!(terminal.out(&["read", "orders..stream-0"]), "1\n2\n");
     // Only what is sealed is shown to who wants it committed.
     assert_eq!(terminal.out(&["read", "orders..stream-0", "--isolation", "read_committed"]), "");
@@ -83,4 +85,37 @@ fn a_label_that_names_no_view_is_taken_and_told() {
                 orders..stream-0\n";
     assert_eq!((listed.code, &*listed.errors), (0, note));
     assert_eq!(terminal.out(&["read", "orders..named-noon"]), "");
+}
+
+#[test]
+fn an_open_transaction_is_seen_with_what_it_holds_back_and_can_be_aborted() {
+    let terminal = Terminal::new();
+    terminal.run(&["feed", "create", "orders"]);
+    let mut client = Client::connect(&terminal.serving.address.to_string()).unwrap();
+    let mut producer = client.open_transactional("loader").unwrap();
+    let mut batch = producer.batch("orders", 0);
+    (0..2).for_each(|_| batch.push(NewRecord { value: Some(b"v"), ..NewRecord::default() }));
+    producer.send(&mut client, "orders", 0, batch).unwrap();
+    terminal.feed(&["produce", "orders"], "after\n");
+    let open = &json(&terminal.out(&["stream", "list", "orders", "-o", "json"]))[0];
+    assert_eq!((&open["state"], &open["transactional_id"]), (&"open".into(), &"loader".into()));
+    assert_eq!((&open["records"], &open["held_back"]), (&2.into(), &3.into()));
+    assert_eq!(terminal.out(&["read", "orders", "--isolation", "read_committed"]), "");
+
+    let plan = terminal.out(&["stream", "abort", "orders", "0", "--dry-run"]);
+    let words = "aborts the transaction of loader (producer 0, epoch 0), open for ";
+    assert!(plan.contains(words) && plan.ends_with(", on orders (1 partition)\n"), "{plan}");
+    let unsure = terminal.run(&["stream", "abort", "orders", "0"]);
+    assert!(unsure.code == 2 && unsure.errors.contains("nothing was changed: say --yes to do it"), "{unsure:?}");
+    let (code, errors) = terminal.refusal(&["stream", "abort", "orders", "1", "--yes"]);
+    assert!(code == 1 && errors.contains("stream 1 of orders is part of no transaction"), "{errors}");
+
+    let done = terminal.out(&["stream", "abort", "orders", "0", "--yes"]);
+    assert!(done.starts_with("aborted the transaction of loader"), "{done}");
+    let ended = &json(&terminal.out(&["stream", "list", "orders", "-o", "json"]))[0];
+    assert_eq!((&ended["state"], &ended["held_back"]), (&"aborted".into(), &Value::Null));
+    assert_eq!(terminal.out(&["read", "orders", "--isolation", "read_committed"]), "after\n");
+    assert!(producer.end(&mut client, true).is_err(), "its producer is fenced");
+    let (code, errors) = terminal.refusal(&["stream", "abort", "orders", "0", "--yes"]);
+    assert!(code == 1 && errors.contains("stream 0 of orders is aborted, and cannot be aborted"), "{errors}");
 }

@@ -154,6 +154,9 @@ pub fn api_name(key: i16) -> &'static str {
         Ok(ApiKey::OffsetFetch) => "OffsetFetch",
         Ok(ApiKey::OffsetDelete) => "OffsetDelete",
         Ok(ApiKey::EndTxn) => "EndTxn",
+        Ok(ApiKey::DescribeTransactions) => "DescribeTransactions",
+        Ok(ApiKey::DescribeProducers) => "DescribeProducers",
+        Ok(ApiKey::WriteTxnMarkers) => "WriteTxnMarkers",
         _ => "a request",
     }
 }

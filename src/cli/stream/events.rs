@@ -21,6 +21,10 @@ pub struct Stream {
     pub commit: Option<i64>,
     pub reason: Option<String>,
     pub label: Option<String>,
+    /// Whose transaction it is a part of.
+    pub transactional_id: Option<String>,
+    /// Records of the plain topic that readers of committed records are not shown because of it.
+    pub held_back: Option<i64>,
 }
 
 /// Streams by number.
@@ -36,6 +40,7 @@ struct Event {
     commit: Option<i64>,
     reason: Option<String>,
     label: Option<String>,
+    transactional_id: Option<String>,
     records: Option<i64>,
     bytes: Option<u64>,
 }
@@ -56,6 +61,7 @@ impl Streams {
         let stream = self.0.entry(event.stream).or_default();
         (stream.feed, stream.number) = (event.feed, event.stream);
         stream.label = event.label.or(stream.label.take());
+        stream.transactional_id = event.transactional_id.or(stream.transactional_id.take());
         if event.event == OPENED {
             stream.state = OPEN.to_owned();
             stream.opened = Some(event.at);

@@ -1,11 +1,14 @@
-//! `streamstack stream`: the streams of a feed, open and past, and sealing the one that is open.
+//! `streamstack stream`: the streams of a feed, open and past, sealing the one that is open, and aborting one of a
+//! transaction.
 
+mod abort;
 mod events;
 
 use serde_json::{Value, json};
 
 use super::broker_args::BrokerArgs;
 use super::client::{Client, Isolation, OffsetOf};
+use super::consent::Consent;
 use super::failure::Failure;
 use super::history::{self, History};
 use super::output::{Format, FormatArgs, human_bytes, note, write_out};
@@ -21,6 +24,7 @@ Examples:
   streamstack stream list orders
   streamstack stream show orders            the newest one
   streamstack stream seal orders --label noon --metadata source=hand
+  streamstack stream abort orders 42 --dry-run   what would be lost with a transaction
   streamstack read orders..stream-42        what a stream holds
   streamstack read orders..named-noon       the newest stream with that label
 
@@ -44,6 +48,8 @@ enum Command {
     Show(ShowArgs),
     /// End the open stream: all that was acknowledged becomes a commit, an empty one if there was nothing
     Seal(SealArgs),
+    /// Abort the open transaction that a stream is a part of: none of what it wrote counts, and its producer is fenced
+    Abort(AbortArgs),
 }
 
 #[derive(clap::Args)]
@@ -85,11 +91,25 @@ struct SealArgs {
     output: FormatArgs,
 }
 
+#[derive(clap::Args)]
+struct AbortArgs {
+    /// The feed
+    feed: String,
+    /// The number of an open stream
+    #[arg(value_parser = clap::value_parser!(i64).range(0..))]
+    stream: i64,
+    #[command(flatten)]
+    consent: Consent,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::List(list) => list_streams(&args.broker, list),
         Command::Show(show) => show_stream(&args.broker, show),
         Command::Seal(seal) => seal_stream(&args.broker, seal),
+        Command::Abort(abort) => abort::run(&mut args.broker.connect()?, abort),
     }
 }
 
@@ -165,6 +185,9 @@ fn streams(client: &mut Client, feed: &str) -> Result<Streams, Failure> {
     let partitions = client.partitions(feed)?;
     for stream in streams.open() {
         stream.records = Some(num_records(client, feed, stream.number, &partitions)?);
+        if let Some(id) = &stream.transactional_id {
+            stream.held_back = held_back(client, feed, id, &partitions)?;
+        }
     }
     Ok(streams)
 }
@@ -174,6 +197,16 @@ fn num_records(client: &mut Client, feed: &str, stream: i64, partitions: &[i32])
     let asked = [(format!("{feed}..stream-{stream}"), partitions.to_vec())];
     let ends = client.offsets(&asked, OffsetOf::End, Isolation::ReadUncommitted)?;
     Ok(ends.into_iter().filter_map(|answer| answer.offset.ok().flatten()).sum())
+}
+
+/// What a transaction keeps from readers of committed records, if it is open still.
+fn held_back(client: &mut Client, feed: &str, id: &str, partitions: &[i32]) -> Result<Option<i64>, Failure> {
+    let Some(open) = client.open_transaction(id)? else { return Ok(None) };
+    let mut held_back = 0;
+    for (partition, start) in client.transaction_starts(feed, partitions, open.producer)? {
+        held_back += client.bounds_of(feed, partition, Isolation::ReadUncommitted)?.end - start;
+    }
+    Ok(Some(held_back))
 }
 
 fn table() -> Table {
@@ -187,6 +220,8 @@ fn table() -> Table {
         ("COMMIT", Align::Right),
         ("REASON", Align::Left),
         ("LABEL", Align::Left),
+        ("TRANSACTION", Align::Left),
+        ("HELD BACK", Align::Right),
     ];
     Table::new(&columns, Paint::of_stdout())
 }
@@ -203,21 +238,25 @@ fn row(stream: &Stream, now: i64) -> Vec<String> {
         known(stream.commit.map(|commit| commit.to_string())),
         known(stream.reason.clone()),
         known(stream.label.as_ref().map(|label| printable(label.as_bytes()))),
+        known(stream.transactional_id.as_ref().map(|id| printable(id.as_bytes()))),
+        known(stream.held_back.map(|records| grouped(records as u64))),
     ]
 }
 
 fn text(stream: &Stream, now: i64) -> String {
     let cells = row(stream, now);
-    let [_, state, opened, age, records, bytes, commit, reason, label] =
-        <[String; 9]>::try_from(cells).unwrap_or_default();
+    let [_, state, opened, age, records, bytes, commit, reason, label, transaction, held_back] =
+        <[String; 11]>::try_from(cells).unwrap_or_default();
     let ended = stream.ended.map_or_else(|| "-".to_owned(), |ended| format!("{} UTC, by {reason}", utc(ended)));
     let lines = [
         ("state", state),
         ("label", label),
+        ("transaction", transaction),
         ("opened", format!("{opened} UTC")),
         ("ended", ended),
         ("age", age),
         ("records", records),
+        ("held back", held_back),
         ("bytes", bytes),
         ("commit", commit),
         ("to read it", format!("streamstack read {}..stream-{}", stream.feed, stream.number)),
@@ -237,5 +276,7 @@ fn json(stream: &Stream) -> Value {
         "commit": stream.commit,
         "reason": stream.reason,
         "label": stream.label,
+        "transactional_id": stream.transactional_id,
+        "held_back": stream.held_back,
     })
 }

@@ -10,6 +10,7 @@ mod reset;
 mod target;
 
 use super::broker_args::BrokerArgs;
+use super::consent::Consent;
 use super::failure::Failure;
 use super::output::FormatArgs;
 use super::text::parse_time;
@@ -110,27 +111,6 @@ struct DeleteArgs {
     consent: Consent,
     #[command(flatten)]
     output: FormatArgs,
-}
-
-/// Whether what was planned is done.
-#[derive(clap::Args)]
-struct Consent {
-    /// Only show what would be done
-    #[arg(long, conflicts_with = "yes")]
-    dry_run: bool,
-    /// Do it
-    #[arg(long)]
-    yes: bool,
-}
-
-impl Consent {
-    /// True when it is to be done; the plan is on the screen by now.
-    fn given(&self) -> Result<bool, Failure> {
-        match self.yes || self.dry_run {
-            true => Ok(self.yes),
-            false => Err(Failure::Usage("nothing was changed: say --yes to do it, or --dry-run to see it only".into())),
-        }
-    }
 }
 
 fn time(text: &str) -> Result<i64, String> {

@@ -9,6 +9,7 @@ PROTOCOLS = ["classic", "consumer"]
 def declare(suite):
     for protocol in PROTOCOLS:
         declare_members(suite, protocol)
+    declare_migration(suite)
     declare_positions(suite)
     declare_operators(suite)
 
@@ -88,6 +89,92 @@ def declare_members(suite, protocol):
             first.look()
             kept = [p for p in first.partitions if p not in first.taken]
             return {"two": shares, "taken": len(first.taken), "kept": len(kept)}
+
+
+def declare_migration(suite):
+    """Members of both protocols in one group, which goes to the new one and back with all its members."""
+
+    def declare_live(name, assignor):
+        @suite.check(f"group.migration.{name}")
+        def live(c):
+            topic = four_partitions(c, f"group-migrated-{name}")
+            with group(c, f"migrated-{name}", [topic], assignor=assignor) as g:
+                g.join()
+                answer = {"classic": settled(c, g)}
+                g.reads(8)
+                g.commit_all()
+                newcomer = g.join(protocol="consumer")
+                answer["upgraded"] = settled(c, g)
+                more(c, topic, "second")
+                g.reads(16)
+                g.commit_all()
+                g.join()
+                answer["one more of the old ones"] = settled(c, g)
+                more(c, topic, "third")
+                g.reads(24)
+                g.commit_all()
+                g.leave(newcomer)
+                answer["downgraded"] = settled(c, g)
+                more(c, topic, "fourth")
+                g.reads(32)
+                g.commit_all()
+                again = g.join(protocol="consumer")
+                answer["upgraded again"] = settled(c, g)
+                more(c, topic, "fifth")
+                g.reads(40)
+                g.commit_all()
+                g.kill(again)
+                answer["downgraded after a kill"] = settled(c, g)
+                more(c, topic, "sixth")
+                g.reads(48)
+                answer["each once"] = len(g.values()) == len(set(g.values())) == 48
+            return answer
+
+    declare_live("eager", "range")
+    declare_live("cooperative", "cooperative")
+
+    @suite.check("group.migration.all")
+    def everybody(c):
+        """One member after the other is stopped and comes back by the other protocol."""
+        topic = four_partitions(c, "group-migrated-all")
+        with group(c, "migrated-all", [topic]) as g:
+            members = [g.join(), g.join()]
+            answer = {"classic": settled(c, g)}
+            for protocol in ["consumer", "classic"]:
+                for at in range(2):
+                    g.reads(8)
+                    g.commit_all()
+                    g.leave(members[at])
+                    members[at] = g.join(protocol=protocol)
+                    answer[f"{at + 1} by the {protocol} protocol"] = settled(c, g)
+            more(c, topic, "second")
+            g.reads(16)
+            answer["each once"] = len(g.values()) == len(set(g.values())) == 16
+        return answer
+
+    @suite.check("group.migration.static")
+    def static(c):
+        topic = four_partitions(c, "group-migrated-static")
+        with group(c, "migrated-static", [topic], session_ms=LONG_SESSION_MS) as g:
+            g.join(instance="one")
+            second = g.join(instance="two")
+            answer = {"classic": settled(c, g)}
+            had, next_program = second.partitions, g.program()
+            g.kill(second)
+            second = g.join(next_program, protocol="consumer", instance="two")
+            answer["upgraded"] = settled(c, g)
+            answer["in its place"] = second.partitions == had
+            next_program = g.program()
+            g.leave(second)
+            g.join(next_program, instance="two")
+            answer["downgraded"] = settled(c, g)
+        return answer
+
+
+def settled(c, g):
+    """How the group is shared, and of which kind it is as far as the client tells."""
+    shares = g.shares(4)
+    return [shares, c.ask("group", group=g.name).get("kind")]
 
 
 def declare_positions(suite):

@@ -14,9 +14,8 @@ use uuid::Uuid;
 use super::group::text;
 use super::metadata::topic_name;
 use super::node::{GROUP_OPERATIONS, operations};
-use super::subscribed;
 use super::{Reply, RequestContext};
-use crate::broker::{Broker, Gated};
+use crate::broker::{Broker, Gated, topic_name_of};
 use crate::model::group::GroupError;
 use crate::model::group::consumer::{ConsumerGroup, Holdings, Member, Settings};
 use crate::model::{Lsn, PartitionId};
@@ -80,7 +79,7 @@ fn held(holdings: &Holdings) -> impl IntoIterator<Item = (Uuid, BTreeSet<Partiti
 fn assignment(partitions: impl IntoIterator<Item = (Uuid, BTreeSet<PartitionId>)>, broker: &Broker) -> Assignment {
     let topic = |(id, partitions): (Uuid, BTreeSet<PartitionId>)| {
         let topic =
-            TopicPartitions::default().with_topic_id(id).with_topic_name(topic_name(&subscribed::name(broker, &id)?));
+            TopicPartitions::default().with_topic_id(id).with_topic_name(topic_name(&topic_name_of(broker, &id)?));
         Some(topic.with_partitions(partitions.into_iter().map(|partition| partition.0 as i32).collect()))
     };
     Assignment::default().with_topic_partitions(partitions.into_iter().filter_map(topic).collect())

@@ -9,9 +9,8 @@ use kafka_protocol::messages::{ConsumerGroupHeartbeatRequest, ConsumerGroupHeart
 use uuid::Uuid;
 
 use super::group::{client, owned, text, unique};
-use super::subscribed::Subscribable;
 use super::{Reply, RequestContext};
-use crate::broker::Broker;
+use crate::broker::{Broker, Subscribable};
 use crate::model::PartitionId;
 use crate::model::group::consumer::{Fault, Heartbeat, JOIN, Partitions, Told};
 use crate::model::group::{Client, GroupError};
@@ -26,7 +25,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Consu
     let beat = heartbeat(context, request);
     let views = broker.subscribed_views(&group, &beat);
     let (looking, beating) = (broker.clone(), broker.clone());
-    let look = move || Subscribable::with_views(&looking, &views);
+    let look = move || Subscribable::with_views(looking.clone(), &views);
     context.changed(broker, look, move |topics| beating.consumer_heartbeat(&group, &beat, &topics).map(response))
 }
 

@@ -57,7 +57,6 @@ mod repeated;
 mod reply;
 mod resource;
 mod seal;
-mod subscribed;
 mod sync_group;
 mod topic;
 mod transactional;

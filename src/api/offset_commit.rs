@@ -14,7 +14,8 @@ use crate::broker::{Broker, CommitError, Committer, Gated};
 use crate::model::{Lsn, MovedPosition, Timestamp};
 use crate::wire::error;
 
-const GROUP_NOT_FOUND_SINCE: i16 = 9;
+/// First version that speaks of member epochs, and of groups that are not there.
+const EPOCHS_SINCE: i16 = 9;
 
 /// Answers an OffsetCommit.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: OffsetCommitRequest) -> Reply {
@@ -38,6 +39,7 @@ fn commit(
         member: &request.member_id,
         instance: request.group_instance_id.as_deref(),
         generation: request.generation_id_or_member_epoch,
+        knows_epochs: version >= EPOCHS_SINCE,
     };
     let expires = expires(broker, request);
     let positions = asked_positions::to_move(topics).into_iter().map(|moved| MovedPosition { expires, ..moved });
@@ -54,7 +56,7 @@ fn expires(broker: &Broker, request: &OffsetCommitRequest) -> Option<Timestamp> 
 /// Clients before version 9 know no groups that are not there.
 fn refusal_code(refusal: &CommitError, version: i16) -> ResponseError {
     match error::of_commit(refusal) {
-        ResponseError::GroupIdNotFound if version < GROUP_NOT_FOUND_SINCE => ResponseError::IllegalGeneration,
+        ResponseError::GroupIdNotFound if version < EPOCHS_SINCE => ResponseError::IllegalGeneration,
         code => code,
     }
 }

@@ -10,8 +10,15 @@ use crate::broker::Broker;
 use crate::model::group::{Answer, GroupError, Request, Sync, Synced};
 use crate::wire::error;
 
+/// First version that must tell the protocol and its type.
+const PROTOCOL_SINCE: i16 = 5;
+
 /// Answers a SyncGroup.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: SyncGroupRequest) -> Reply {
+    let tells_protocol = request.protocol_type.is_some() && request.protocol_name.is_some();
+    if context.version >= PROTOCOL_SINCE && !tells_protocol {
+        return context.ready(&told(Err(GroupError::InconsistentProtocol)));
+    }
     let asked = broker.ask_group(&request.group_id, Request::Sync(sync(&request)));
     reply(context, asked, |answer| match answer {
         Ok(Answer::Sync(result)) => told(result),

@@ -34,6 +34,8 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: TxnOf
         member: &request.member_id,
         instance: request.group_instance_id.as_deref(),
         generation: request.generation_id,
+        // The rule of versions is for commits that move positions at once.
+        knows_epochs: true,
     };
     let stage = StagePositions {
         id: owned(&request.transactional_id),

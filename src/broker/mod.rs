@@ -35,7 +35,9 @@ use self::durable::Durable;
 pub use self::feeds::{CreateFeed, CreatedFeed};
 use self::flush::Flush;
 use self::groups::Groups;
-pub use self::groups::{Asked, CommitError, Committer, ListedGroup, StageError, UnreadableGroup};
+pub use self::groups::{
+    Asked, CommitError, Committer, ListedGroup, StageError, Subscribable, UnreadableGroup, topic_name_of,
+};
 pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
 pub use self::positions::Unstable;
 use self::publish::Publisher;

@@ -4,7 +4,7 @@
 use super::server::ServerRow;
 use super::table::Effect::{self, Accepted, Refused};
 use super::table::Row;
-use super::value::Allowed::{self, Any, AtLeast, Between, OneOf, OneOfAnyCase, SomeOf};
+use super::value::Allowed::{self, Any, AtLeast, Between, OneOf, SomeOf};
 use super::value::ConfigType::{self, Boolean, Class, Double, Int, List, Long, Short, String as Text};
 
 /// Name, type, default, what is allowed, and whether Kafka lets it change while running.
@@ -52,13 +52,6 @@ const GROUPS: &[Group] = &[
         about: "Consumer groups and their offsets.",
         effect: Accepted("groups and their offsets are kept in another way here"),
         known: CONSUMER_GROUPS,
-    },
-    Group {
-        about: "Groups with members of both protocols.",
-        effect: Accepted(
-            "a group with members is refused to members of the other protocol; without members it goes from one to the other",
-        ),
-        known: MIGRATION,
     },
     Group {
         about: "Groups of Kafka Streams and share groups.",
@@ -183,11 +176,6 @@ const CONSUMER_GROUPS: &[Known] = &[
     ("offsets.topic.num.partitions", Int, Some("50"), AtLeast(1), false),
     ("offsets.topic.replication.factor", Short, Some("3"), AtLeast(1), false),
     ("offsets.topic.segment.bytes", Int, Some("104857600"), AtLeast(1), false),
-];
-
-#[rustfmt::skip]
-const MIGRATION: &[Known] = &[
-    ("group.consumer.migration.policy", Text, Some("bidirectional"), OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), false),
 ];
 
 #[rustfmt::skip]

@@ -10,6 +10,10 @@ pub struct ConsumerGroupConfig {
     pub heartbeat_interval_ms: i32,
     pub members_max: usize,
     pub assignors: Vec<String>,
+    /// Classic groups with members may go over to the consumer protocol.
+    pub upgrade: bool,
+    /// And come back.
+    pub downgrade: bool,
 }
 
 impl ConsumerGroupConfig {
@@ -19,6 +23,8 @@ impl ConsumerGroupConfig {
             heartbeat_interval_ms: number(config, HEARTBEAT.value),
             members_max: usize::try_from(number(config, "group.consumer.max.size")).unwrap_or(usize::MAX),
             assignors: assignors(config).into_iter().map(|name| short(name).to_owned()).collect(),
+            upgrade: migrates(config, "upgrade"),
+            downgrade: migrates(config, "downgrade"),
         }
     }
 
@@ -27,6 +33,11 @@ impl ConsumerGroupConfig {
         let bounded = [SESSION, HEARTBEAT].into_iter().filter_map(|bounded| bounded.check(config).err());
         bounded.chain(check_assignors(config).err()).collect()
     }
+}
+
+fn migrates(config: &Values, way: &str) -> bool {
+    let policy = text(config, "group.consumer.migration.policy");
+    policy.eq_ignore_ascii_case("bidirectional") || policy.eq_ignore_ascii_case(way)
 }
 
 fn assignors(config: &Values) -> Vec<&str> {
@@ -118,6 +129,18 @@ mod tests {
         let moved = load(&[short, "group.consumer.min.session.timeout.ms=1000"]).unwrap();
         assert_eq!(moved.session_timeout_ms, 1_000);
         load(&["group.consumer.heartbeat.interval.ms=15001"]).unwrap_err();
+    }
+
+    #[test]
+    fn groups_may_migrate_as_the_policy_says() {
+        let migrates = |policy: &[&str]| load(policy).map(|config| (config.upgrade, config.downgrade));
+        assert_eq!(migrates(&[]), Ok((true, true)));
+        for (policy, allowed) in
+            [("disabled", (false, false)), ("Upgrade", (true, false)), ("DOWNGRADE", (false, true))]
+        {
+            assert_eq!(migrates(&[&format!("group.consumer.migration.policy={policy}")]), Ok(allowed));
+        }
+        migrates(&["group.consumer.migration.policy=both"]).unwrap_err();
     }
 
     #[test]

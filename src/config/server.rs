@@ -4,7 +4,7 @@ use super::accepted;
 use super::suggest::did_you_mean;
 use super::table::Effect::{self, Accepted, Works};
 use super::table::{Refused, Row};
-use super::value::Allowed::{Any, AtLeast, OneOf, SomeOf};
+use super::value::Allowed::{Any, AtLeast, OneOf, OneOfAnyCase, SomeOf};
 use super::value::ConfigType::{Boolean, Double, Int, List, Long, String as Text};
 use super::value::{Allowed, ConfigType, InvalidValue};
 
@@ -100,6 +100,8 @@ pub const TABLE: &[ServerRow] = &[
     fixed("group.consumer.max.size", Int, "2147483647", AtLeast(1), Works, "Most members of a group of the consumer protocol; one more is refused."),
     fixed("group.consumer.assignors", List, "uniform,range", Any, Works,
         "Assignors that members may ask for, of uniform and range; the first is taken where none does."),
+    fixed("group.consumer.migration.policy", Text, "bidirectional", OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]), Works,
+        "Whether a group with members may go from the classic to the consumer protocol (upgrade), back (downgrade), or both."),
     // Ours.
     fixed("streamstack.durability", Text, "fsync", OneOf(&["fsync", "os"]), Works,
         "fsync: an acknowledged record survives power loss; os: it survives a crash of the process only, as with Kafka's default."),

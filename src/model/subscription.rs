@@ -137,10 +137,11 @@ impl State {
         }
     }
 
-    /// Decides that this of a group's membership lasts.
-    pub fn decide_keep_group(&self, kept: GroupKept) -> Result<Decision<()>, SubscriptionError> {
-        self.check_room_for(&kept.group)?;
-        Ok(Decision::one(Entry::GroupKept(kept), ()))
+    /// Decides that this of a group's membership lasts. Never refused: members were told what it says. A group that is not
+    /// there yet was given its place when it began to run (see `broker/groups`), so there are twice [`SUBSCRIPTIONS_MAX`] at
+    /// most.
+    pub fn decide_keep_group(&self, kept: GroupKept) -> Decision<()> {
+        Decision::one(Entry::GroupKept(kept), ())
     }
 
     /// Decides that a group is gone with all its positions; the outcome says whether there was one.

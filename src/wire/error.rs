@@ -160,7 +160,7 @@ pub fn of_group(error: &GroupError) -> ResponseError {
         GroupError::Fenced { .. } => ResponseError::FencedInstanceId,
         GroupError::IllegalGeneration { .. } => ResponseError::IllegalGeneration,
         GroupError::RebalanceInProgress => ResponseError::RebalanceInProgress,
-        GroupError::InconsistentProtocol => ResponseError::InconsistentGroupProtocol,
+        GroupError::InconsistentProtocol | GroupError::NoSubscription => ResponseError::InconsistentGroupProtocol,
         GroupError::SessionTimeout { .. } => ResponseError::InvalidSessionTimeout,
         GroupError::Full { .. } => ResponseError::GroupMaxSizeReached,
         GroupError::TooLarge { .. } => ResponseError::MessageTooLarge,
@@ -181,6 +181,7 @@ fn of_fault(fault: &Fault) -> ResponseError {
         // The Java consumer and librdkafka give up at it, and show the message.
         Fault::Full { .. } | Fault::TooLarge { .. } => ResponseError::GroupMaxSizeReached,
         Fault::StaleEpoch { .. } => ResponseError::StaleMemberEpoch,
+        Fault::OldCommit => ResponseError::UnsupportedVersion,
         Fault::Generation { .. } => ResponseError::IllegalGeneration,
     }
 }

@@ -97,6 +97,8 @@ impl Member {
             .with_member_id(self.id.clone())
             .with_group_instance_id(self.instance.as_deref().map(text))
             .with_generation_id(self.generation)
+            .with_protocol_type(Some(text("consumer")))
+            .with_protocol_name(Some(text("range")))
             .with_assignments(assignments.collect());
         self.peer.ask(SYNC, &request)
     }

@@ -11,6 +11,7 @@ mod disk;
 mod expiry;
 mod fetch;
 mod groups;
+mod migration;
 mod network;
 mod panics;
 mod peer;

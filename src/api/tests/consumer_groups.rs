@@ -234,7 +234,7 @@ async fn positions_are_moved_and_told_at_the_present_epoch_alone() {
 }
 
 #[tokio::test]
-async fn a_group_with_members_of_the_other_protocol_is_refused_and_without_members_it_changes() {
+async fn a_group_without_members_is_of_the_kind_that_its_next_member_makes_it_and_its_epochs_go_on() {
     let test = TestBroker::start();
     create(&test, "t", 1).await;
     told(&test, &join("a", &["t"])).await;
@@ -248,13 +248,30 @@ async fn a_group_with_members_of_the_other_protocol_is_refused_and_without_membe
             .with_protocols(vec![protocol]);
         ResponseError::try_from_code(test.call(4, &request).await.error_code)
     };
+    // No bytes are no subscription, which members of a consumer group have.
     assert_eq!(classic_join().await, Some(ResponseError::InconsistentGroupProtocol));
     told(&test, &beat("a", -1)).await;
     assert_eq!(describe(&test, "g").await.group_state.as_str(), "Empty");
     assert_eq!(classic_join().await, Some(ResponseError::MemberIdRequired), "the group is of the classic kind now");
     assert_eq!(describe(&test, "g").await.error_code, ResponseError::GroupIdNotFound.code());
     // Nobody has come with that member id yet.
-    assert_eq!(told(&test, &join("b", &["t"])).await.member_epoch, 1);
+    assert_eq!(told(&test, &join("b", &["t"])).await.member_epoch, 3);
+}
+
+#[tokio::test]
+async fn versions_before_member_epochs_move_no_positions_of_members_that_have_them() {
+    let test = TestBroker::start();
+    create(&test, "t", 1).await;
+    told(&test, &join("a", &["t"])).await;
+    let partition = OffsetCommitRequestPartition::default().with_committed_offset(7);
+    let topic = OffsetCommitRequestTopic::default().with_name(topic_name("t")).with_partitions(vec![partition]);
+    let request = OffsetCommitRequest::default().with_group_id(group("g")).with_topics(vec![topic]);
+    let request = request.with_member_id(text("a")).with_generation_id_or_member_epoch(1);
+    let code = async |version| test.call(version, &request).await.topics[0].partitions[0].error_code;
+    for version in 2..=8 {
+        assert_eq!(code(version).await, ResponseError::UnsupportedVersion.code());
+    }
+    assert_eq!(code(9).await, 0);
 }
 
 #[tokio::test]

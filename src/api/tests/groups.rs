@@ -53,6 +53,8 @@ fn sync(name: &str, member: &StrBytes, generation: i32) -> SyncGroupRequest {
         .with_group_id(group(name))
         .with_member_id(member.clone())
         .with_generation_id(generation)
+        .with_protocol_type(Some(text("consumer")))
+        .with_protocol_name(Some(text("range")))
         .with_assignments(vec![assignment.with_assignment(Bytes::from_static(b"\xfe assignment"))])
 }
 
@@ -99,6 +101,18 @@ async fn members_join_sync_and_leave_in_every_version() {
         let left = test.call(version.min(5), &leave).await;
         assert_eq!((left.error_code, left.members.first().map_or(0, |member| member.error_code)), (0, 0));
     }
+}
+
+#[tokio::test]
+async fn version_5_must_tell_the_protocol_that_a_member_syncs_for() {
+    let test = start();
+    let member = joined(&test, "g", 9).await;
+    let sync = sync("g", &member.member_id, member.generation_id);
+    for silent in [sync.clone().with_protocol_type(None), sync.clone().with_protocol_name(None)] {
+        let refused = test.call(5, &silent).await;
+        assert_eq!(refused.error_code, ResponseError::InconsistentGroupProtocol.code());
+    }
+    assert_eq!(test.call(4, &sync).await.error_code, 0);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 
 use super::super::{Broker, BrokerError, Gated};
 use super::Slot;
+use super::subscribable::Subscribable;
 use crate::metrics;
 use crate::model::group::{Answer, GroupError, Request, Ticket};
 
@@ -24,13 +25,17 @@ impl Broker {
         if group.is_empty() {
             return Err(GroupError::NoName);
         }
-        self.groups.with(self, group, |slot, running| {
-            if matches!(request, Request::Join(_)) {
-                self.groups.make_classic(running);
-            }
-            let (ticket, answer) = running.ask(request, self.group_time());
+        let joins = matches!(request, Request::Join(_));
+        let (topics, settings) = (Subscribable::now(&**self), self.groups.settings_of(group));
+        let around = settings.around(&topics);
+        let asked = self.groups.with(self, group, |slot, running| {
+            let (ticket, answer) = running.ask(request, &around, self.group_time());
             Asked { broker: self.clone(), slot: slot.clone(), ticket, answer, answered: false }
-        })
+        });
+        if joins {
+            self.bound_pending();
+        }
+        asked
     }
 }
 
@@ -58,9 +63,11 @@ impl Drop for Asked {
         if self.answered {
             return;
         }
+        let (topics, settings) = (Subscribable::now(&*self.broker), self.broker.groups.settings_of(&self.slot.name));
+        let around = settings.around(&topics);
         self.slot.with(|running| {
             if !running.is_gone() {
-                running.forget(self.ticket, self.broker.group_time());
+                running.forget(self.ticket, &around, self.broker.group_time());
                 self.broker.groups.finish(&self.broker, &self.slot, running);
             }
         });

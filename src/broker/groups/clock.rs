@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::super::Broker;
 use super::super::upkeep::left_until;
+use super::subscribable::Subscribable;
 use crate::model::Timestamp;
 
 /// How often the clock is looked at, at least, so that a pause is noticed.
@@ -87,9 +88,11 @@ impl Broker {
 
     fn wake_group(&self, group: &str) {
         let Some(slot) = self.groups.running(group) else { return };
+        let (topics, settings) = (Subscribable::now(self), self.groups.settings_of(group));
+        let around = settings.around(&topics);
         slot.with(|running| {
             if !running.is_gone() {
-                running.due(self.group_time(), self.durable.lsn());
+                running.due(&around, self.group_time(), self.durable.lsn());
                 self.groups.finish(self, &slot, running);
             }
         });

@@ -3,33 +3,22 @@
 use std::collections::BTreeSet;
 
 use super::super::{Broker, Gated};
-use crate::model::GroupKind;
-use crate::model::group::consumer::{Around, ConsumerGroup, Heartbeat, JOIN, Settings, Told, Topics};
+use crate::model::group::consumer::{ConsumerGroup, Heartbeat, Settings, Told, Topics};
 use crate::model::group::{Group, GroupError};
 
 impl Broker {
-    /// Takes a member's heartbeat. The group is made when its first member joins.
+    /// Takes a member's heartbeat. The group is made when its first member joins, and a classic one goes over.
     pub fn consumer_heartbeat(
         &self,
         group: &str,
         beat: &Heartbeat,
         topics: &dyn Topics,
     ) -> Gated<Result<Told, GroupError>> {
-        let now = self.group_time();
         let settings = self.groups.settings_of(group);
+        let around = settings.around(topics);
         self.groups.answer(self, group, |running| {
-            if beat.epoch == JOIN && running.machine.is_empty() && running.machine.kind() != GroupKind::Consumer {
-                running.replace(Group::Consumer(ConsumerGroup::new()));
-            }
-            let value = match &mut running.machine {
-                Group::Consumer(machine) if beat.epoch == JOIN || machine.epoch() > 0 => machine
-                    .heartbeat(beat, &Around { topics, settings: &settings.consumer }, now)
-                    .map_err(GroupError::from),
-                Group::Consumer(_) => Err(GroupError::unknown_group(group)),
-                Group::Classic(_) if beat.epoch == JOIN => Err(GroupError::NoUpgrade { group: group.to_owned() }),
-                Group::Classic(_) => Err(GroupError::NotConsumer { group: group.to_owned() }),
-            };
-            running.keep(self, group);
+            let value = running.heartbeat(group, beat, &around, self.group_time());
+            running.carry_out(self, group);
             Gated { value, durable_at: running.kept_at }
         })
     }
@@ -38,10 +27,7 @@ impl Broker {
     /// lock is taken, since that may have to wait for the disk.
     pub fn subscribed_views(&self, group: &str, beat: &Heartbeat) -> Vec<String> {
         let mut views = match self.groups.running(group) {
-            Some(slot) => slot.with(|running| match &running.machine {
-                Group::Consumer(machine) => machine.views(),
-                Group::Classic(_) => BTreeSet::new(),
-            }),
+            Some(slot) => slot.with(|running| running.machine.views()),
             None => BTreeSet::new(),
         };
         views.extend(beat.views().map(str::to_owned));

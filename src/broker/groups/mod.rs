@@ -12,8 +12,10 @@ mod deadlines;
 mod delete;
 mod forget;
 mod list;
+mod pending;
 mod running;
 mod stage;
+mod subscribable;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,8 +28,10 @@ pub(super) use self::clock::run;
 pub use self::commit::CommitError;
 use self::deadlines::Deadlines;
 pub use self::list::ListedGroup;
+use self::pending::PendingIds;
 use self::running::{Running, Slot};
 pub use self::stage::StageError;
+pub use self::subscribable::{Subscribable, topic_name_of};
 use super::core::Core;
 use super::settings::LiveSettings;
 use super::{Broker, Gated};
@@ -36,9 +40,9 @@ use crate::metrics;
 use crate::model::codec::CodecError;
 pub use crate::model::group::Committer;
 use crate::model::group::classic::ClassicSettings;
-use crate::model::group::consumer::{self as consumer_group, Assignor};
+use crate::model::group::consumer::{self as consumer_group, Assignor, Migration};
 use crate::model::group::{Group, GroupError, GroupSettings};
-use crate::model::{GroupKind, Kept, Lsn, SUBSCRIPTIONS_MAX, Timestamp};
+use crate::model::{Kept, Lsn, SUBSCRIPTIONS_MAX, Timestamp};
 
 /// The groups that run.
 pub(super) struct Groups {
@@ -47,6 +51,7 @@ pub(super) struct Groups {
     live: Arc<LiveSettings>,
     slots: RwLock<HashMap<Arc<str>, Arc<Slot>>>,
     deadlines: Deadlines,
+    pending: PendingIds,
     time: RunningTime,
 }
 
@@ -66,6 +71,7 @@ impl Groups {
             live,
             slots: RwLock::default(),
             deadlines: Deadlines::default(),
+            pending: PendingIds::default(),
             time: RunningTime::default(),
         };
         let now = groups.time.at(elapsed);
@@ -86,7 +92,7 @@ impl Groups {
     }
 
     fn insert(&self, slot: Arc<Slot>) {
-        slot.with(|running| running.settle(&slot.name, &self.deadlines));
+        slot.with(|running| self.settle(&slot, running));
         insert(&mut self.slots.write().expect("no code panics while it holds the groups"), slot);
     }
 
@@ -130,8 +136,9 @@ impl Groups {
     /// Carries out what the machine wants, and puts it to rest if it holds nothing.
     fn finish(&self, broker: &Broker, slot: &Slot, running: &mut Running) {
         running.carry_out(broker, &slot.name);
-        running.settle(&slot.name, &self.deadlines);
-        if running.try_rest() {
+        let rests = running.try_rest();
+        self.settle(slot, running);
+        if rests {
             let mut slots = self.slots.write().expect("no code panics while it holds the groups");
             slots.remove(&slot.name);
             count(&slots);
@@ -147,19 +154,17 @@ impl Groups {
         Cow::Owned(GroupSettings { consumer, ..self.settings.clone() })
     }
 
+    /// Brings the clock and the counts up to date.
+    fn settle(&self, slot: &Slot, running: &mut Running) {
+        running.settle(&slot.name, &self.deadlines, &self.pending);
+    }
+
     /// A group as it was kept, if anything was.
     fn machine_of(&self, group: &str, kept: Option<&Kept>, now: Timestamp) -> Group {
         match kept {
             Some(kept) => Group::restore(kept, &self.settings_of(group), now)
                 .expect("what this process wrote, or read at its start, it can read"),
             None => Group::new(&self.settings),
-        }
-    }
-
-    /// A consumer group without members is whatever its next member makes it.
-    fn make_classic(&self, running: &mut Running) {
-        if running.machine.is_empty() && running.machine.kind() == GroupKind::Consumer {
-            self.begin_anew(running);
         }
     }
 
@@ -214,6 +219,10 @@ fn settings_of(settings: &Settings) -> GroupSettings {
             heartbeat_interval_ms: settings.consumer_groups.heartbeat_interval_ms,
             members_max: settings.consumer_groups.members_max,
             assignors: settings.consumer_groups.assignors.iter().filter_map(|name| Assignor::named(name)).collect(),
+            migration: Migration {
+                upgrade: settings.consumer_groups.upgrade,
+                downgrade: settings.consumer_groups.downgrade,
+            },
         },
     }
 }

@@ -7,8 +7,10 @@ use tokio::sync::oneshot;
 
 use super::super::{Broker, Gated};
 use super::deadlines::Deadlines;
+use super::pending::PendingIds;
 use crate::metrics;
-use crate::model::group::{Answer, Effect, Event, Group, Input, Request, Ticket};
+use crate::model::group::consumer::{Around, Heartbeat, Told};
+use crate::model::group::{Answer, Effect, Event, Group, GroupError, Input, Request, Ticket};
 use crate::model::{GroupKept, Lsn, Timestamp};
 
 /// No session is shorter, in ms.
@@ -42,6 +44,7 @@ pub(super) struct Running {
     /// Answers did not leave in time, for the disk was slow.
     held: bool,
     num_members: usize,
+    num_pending: usize,
     effects: Vec<Effect>,
     gone: bool,
 }
@@ -59,6 +62,7 @@ impl Slot {
             not_before: Timestamp(i64::MIN),
             held: false,
             num_members: 0,
+            num_pending: 0,
             effects: Vec::new(),
             gone: false,
         };
@@ -78,25 +82,41 @@ impl Slot {
 
 impl Running {
     /// Asks the machine; the answer comes through the channel.
-    pub fn ask(&mut self, request: Request, now: Timestamp) -> (Ticket, oneshot::Receiver<Gated<Answer>>) {
+    pub fn ask(
+        &mut self,
+        request: Request,
+        around: &Around<'_>,
+        now: Timestamp,
+    ) -> (Ticket, oneshot::Receiver<Gated<Answer>>) {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
         let (answer, answered) = oneshot::channel();
         self.waiting.insert(ticket, answer);
-        self.machine.handle(Input::Asked { ticket, request }, now, &mut self.effects);
+        self.machine.handle(Input::Asked { ticket, request }, around, now, &mut self.effects);
         (ticket, answered)
     }
 
+    /// Takes a heartbeat of the consumer protocol.
+    pub fn heartbeat(
+        &mut self,
+        name: &str,
+        beat: &Heartbeat,
+        around: &Around<'_>,
+        now: Timestamp,
+    ) -> Result<Told, GroupError> {
+        self.machine.heartbeat(name, beat, around, now, &mut self.effects)
+    }
+
     /// Nobody waits for that answer any more.
-    pub fn forget(&mut self, ticket: Ticket, now: Timestamp) {
+    pub fn forget(&mut self, ticket: Ticket, around: &Around<'_>, now: Timestamp) {
         if self.waiting.remove(&ticket).is_some() {
-            self.machine.handle(Input::Gone(ticket), now, &mut self.effects);
+            self.machine.handle(Input::Gone(ticket), around, now, &mut self.effects);
         }
     }
 
     /// The clock has come to the group's deadline. While what was decided waits long for the disk, members have no answers
     /// and cannot say that they are alive; nobody's time runs out meanwhile, nor just after.
-    pub fn due(&mut self, now: Timestamp, durable: Lsn) {
+    pub fn due(&mut self, around: &Around<'_>, now: Timestamp, durable: Lsn) {
         self.deadline = None;
         let waits_long = self.kept_at > durable && now.0.saturating_sub(self.kept_time.0) >= LONG_MS;
         if waits_long {
@@ -104,7 +124,7 @@ impl Running {
         } else if self.held {
             self.not_before = Timestamp(now.0 + GRACE_MS);
         } else {
-            self.machine.handle(Input::Due, now, &mut self.effects);
+            self.machine.handle(Input::Due, around, now, &mut self.effects);
         }
         self.held = waits_long;
     }
@@ -122,35 +142,32 @@ impl Running {
                 Effect::Keep { head, members } => {
                     let (group, kind, at) = (name.to_owned(), self.machine.kind(), broker.now());
                     let kept = GroupKept { group, kind, at, head, members };
-                    let submitted = broker.submit(|state| state.decide_keep_group(kept));
-                    self.kept_at = submitted.durable_at;
+                    self.kept_at = broker.decide(|state| state.decide_keep_group(kept)).durable_at;
                     self.kept_time = broker.group_time();
-                    if let Err(error) = submitted.value {
-                        tracing::warn!(group = name, %error, "the group's members will not be known after a restart");
-                    }
                 }
                 Effect::Event(event) => tell(name, event),
             }
         }
     }
 
-    /// Has kept what a request of the consumer protocol changed.
-    pub fn keep(&mut self, broker: &Broker, name: &str) {
-        if let Group::Consumer(machine) = &mut self.machine {
-            machine.keep(&mut self.effects);
-        }
-        self.carry_out(broker, name);
-    }
-
     /// Brings the clock and the counts up to date.
-    pub fn settle(&mut self, name: &Arc<str>, deadlines: &Deadlines) {
-        let deadline = self.machine.deadline().map(|deadline| deadline.max(self.not_before));
+    pub fn settle(&mut self, name: &Arc<str>, deadlines: &Deadlines, pending: &PendingIds) {
+        let deadline = self.machine.deadline().filter(|_| !self.gone);
+        let deadline = deadline.map(|deadline| deadline.max(self.not_before));
         deadlines.change(name, self.deadline, deadline);
         self.deadline = deadline;
+        let num_pending = self.machine.num_pending();
+        pending.change(name, self.num_pending, num_pending);
+        self.num_pending = num_pending;
         let num_members = self.machine.num_members();
         let more = i64::try_from(num_members).unwrap_or(i64::MAX) - i64::try_from(self.num_members).unwrap_or(i64::MAX);
         metrics::all().group_members.add(more);
         self.num_members = num_members;
+    }
+
+    /// Forgets the oldest id that was given to a client and not used yet.
+    pub fn drop_oldest_pending(&mut self) {
+        self.machine.drop_oldest_pending();
     }
 
     /// Goes on with another machine; this one has no members.
@@ -179,5 +196,6 @@ fn tell(group: &str, event: Event) {
             tracing::debug!(group, generation, num_members, "group is stable");
         }
         Event::Emptied { generation } => tracing::debug!(group, generation, "group is empty"),
+        Event::Migrated { to } => tracing::info!(group, ?to, "group and its members go on by the other protocol"),
     }
 }

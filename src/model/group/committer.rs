@@ -8,4 +8,6 @@ pub struct Committer<'a> {
     pub instance: Option<&'a str>,
     /// -1 without membership.
     pub generation: i32,
+    /// The client speaks of member epochs (OffsetCommit from version 9 on), as members of the consumer protocol must.
+    pub knows_epochs: bool,
 }

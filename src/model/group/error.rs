@@ -1,6 +1,7 @@
 //! Why a group refuses something.
 
 use super::consumer::Fault;
+use super::crossing::NoUpgrade;
 
 /// See each; `wire/error.rs` has Kafka's codes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,10 +38,10 @@ pub enum GroupError {
     Consumer(#[from] Fault),
     #[error("group {group:?} is not a consumer group")]
     NotConsumer { group: String },
-    #[error(
-        "group {group:?} has members of the classic protocol and cannot be upgraded to a consumer group; stop them first"
-    )]
-    NoUpgrade { group: String },
+    #[error("group {group:?} has members of the classic protocol and cannot become a consumer group, for {why}")]
+    NoUpgrade { group: String, why: NoUpgrade },
+    #[error("what the member subscribes to cannot be read: members of a consumer group are Kafka's consumers")]
+    NoSubscription,
 }
 
 impl GroupError {

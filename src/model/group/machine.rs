@@ -1,8 +1,10 @@
 //! One group, of either kind.
 
+use std::collections::BTreeSet;
+
 use super::classic::{ClassicGroup, ClassicSettings};
-use super::consumer::{self, ConsumerGroup};
-use super::{Committer, Description, Effect, GroupError, Input, Summary};
+use super::consumer::{self, Around, ConsumerGroup, Topics};
+use super::{Committer, Description, Effect, GroupError, Input, Request, Summary};
 use crate::model::codec::CodecError;
 use crate::model::{GroupKind, Kept, MovedPosition, Readers, Timestamp};
 
@@ -11,6 +13,13 @@ use crate::model::{GroupKind, Kept, MovedPosition, Readers, Timestamp};
 pub struct GroupSettings {
     pub classic: ClassicSettings,
     pub consumer: consumer::Settings,
+}
+
+impl GroupSettings {
+    /// What a group is told with each request.
+    pub fn around<'a>(&'a self, topics: &'a dyn Topics) -> Around<'a> {
+        Around { topics, settings: &self.consumer, classic: self.classic }
+    }
 }
 
 /// A group's machine.
@@ -47,10 +56,17 @@ impl Group {
     }
 
     /// Takes what comes. Each ticket is answered once, now or by a later effect, unless it is gone before.
-    pub fn handle(&mut self, input: Input, now: Timestamp, effects: &mut Vec<Effect>) {
+    pub fn handle(&mut self, input: Input, around: &Around<'_>, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Input::Asked { request: Request::Join(join), .. } = &input {
+            self.await_join(join, around, now, effects);
+        }
         match self {
             Group::Classic(group) => group.handle(input, now, effects),
-            Group::Consumer(group) => group.handle(input, now, effects),
+            Group::Consumer(group) => {
+                let answer = group.handle(input, around, now);
+                self.keep_or_come_back(around, now, effects);
+                effects.extend(answer.map(|(to, answer)| Effect::Reply { to, answer }));
+            }
         }
     }
 
@@ -72,6 +88,7 @@ impl Group {
         match self {
             Group::Classic(group) => group.admit(committer, now),
             Group::Consumer(group) => {
+                group.check_client(&committer)?;
                 let positions = positions.iter().map(|moved| (moved.topic.as_str(), moved.partition));
                 Ok(group.check_commit(committer.member, committer.generation, positions)?)
             }
@@ -94,6 +111,22 @@ impl Group {
         }
     }
 
+    /// Ids that were given to clients and not used yet.
+    pub fn num_pending(&self) -> usize {
+        match self {
+            Group::Classic(group) => group.num_pending(),
+            // Any id is taken there, and none is remembered.
+            Group::Consumer(_) => 0,
+        }
+    }
+
+    /// Forgets the oldest of them: its client will ask for another.
+    pub fn drop_oldest_pending(&mut self) {
+        if let Group::Classic(group) = self {
+            group.drop_oldest_pending();
+        }
+    }
+
     /// What is known of those who read with the group's positions. `kept_at` is when the group was last kept.
     pub fn readers(&self, kept_at: Timestamp) -> Readers {
         match self {
@@ -107,6 +140,14 @@ impl Group {
         match self {
             Group::Classic(group) => group.tells_topics(),
             Group::Consumer(group) => group.tells_topics(),
+        }
+    }
+
+    /// The views that members subscribe to by name.
+    pub fn views(&self) -> BTreeSet<String> {
+        match self {
+            Group::Classic(group) => group.views(),
+            Group::Consumer(group) => group.views(),
         }
     }
 

@@ -1,10 +1,13 @@
 //! Consumer groups: who is a member, in which generation, with which assignment. Pure machines, one for each group.
 //!
 //! ```text
-//! Group::handle(&mut self, input, now, &mut effects)   takes what comes, answers by ticket
-//! Group::deadline(&self)                               when it wants Input::Due
-//! Group::restore(kept, ..)                             after a restart: the same generation and members, no rebalance
+//! Group::handle(&mut self, input, .., &mut effects)     takes what comes, answers by ticket
+//! Group::heartbeat(&mut self, beat, .., &mut effects)   takes what comes by the consumer protocol, answers at once
+//! Group::deadline(&self)                                when it wants Input::Due
+//! Group::restore(kept, ..)                              after a restart: the same generation and members, no rebalance
 //! ```
+//!
+//! A group is of one of two kinds, and goes from one to the other with its members: see `migration`.
 //!
 //! Time is an input and never goes back. What must outlive a restart leaves as [`Effect::Keep`]; `broker/groups` journals
 //! it, runs the timers and carries the answers.
@@ -13,17 +16,25 @@ mod answer;
 pub mod classic;
 mod committer;
 pub mod consumer;
+mod crossing;
 mod description;
+mod embedded;
 mod error;
 mod machine;
+mod migration;
 mod request;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
 use bytes::Bytes;
 
+use crate::model::GroupKind;
+
 pub use answer::{Answer, JoinRefused, Joined, JoinedMember, LeftMember, Synced};
 pub use committer::Committer;
+pub use crossing::NoUpgrade;
 pub use description::{Description, MemberDescription, Summary};
 pub use error::GroupError;
 pub use machine::{Group, GroupSettings};
@@ -70,6 +81,8 @@ pub enum Event {
     Stable { generation: i32, num_members: usize },
     /// Nobody is left.
     Emptied { generation: i32 },
+    /// With its members it is of that kind now.
+    Migrated { to: GroupKind },
 }
 
 /// Why members have to join again.
@@ -98,6 +111,14 @@ pub enum Reason {
     NotSynced {
         members: Vec<String>,
     },
+    /// A member of a consumer group subscribes to something else.
+    Resubscribed {
+        member: String,
+    },
+    /// Of the topics that members subscribe to some came, went or grew.
+    Topics,
+    /// The group came back from the consumer protocol.
+    Downgraded,
 }
 
 impl fmt::Display for Reason {
@@ -120,6 +141,9 @@ impl fmt::Display for Reason {
             }
             Reason::Expired { members } => return write!(f, "the session of {} expired", members.join(", ")),
             Reason::NotSynced { members } => return write!(f, "{} did not sync in time", members.join(", ")),
+            Reason::Resubscribed { member } => return write!(f, "member {member} subscribes to something else"),
+            Reason::Topics => return f.write_str("topics that members subscribe to changed"),
+            Reason::Downgraded => return f.write_str("the last member of the consumer protocol is gone"),
         };
         match client {
             Some(client) => write!(f, ": {client}"),

@@ -1,6 +1,11 @@
 //! Requests of the classic protocol. Members of a consumer group may speak it too.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
+
+/// A client's name in its member id is cut there: ids are kept, and clients choose their names.
+const NAME_BYTES_MAX: usize = 255;
 
 /// What a client asks of a group.
 #[derive(Clone, Debug)]
@@ -31,6 +36,21 @@ pub struct Join {
     pub asks_twice: bool,
     /// The client understands that it leads without making an assignment (version 9 on).
     pub may_skip_assignment: bool,
+}
+
+impl Join {
+    /// An id for a member that has none, as Kafka's: the instance's or the client's name, and what makes it unique.
+    pub(super) fn new_id(&self) -> String {
+        let name = self.instance_id.as_deref().unwrap_or(&self.client.id);
+        let fits = (0..=name.len().min(NAME_BYTES_MAX)).rev().find(|len| name.is_char_boundary(*len));
+        format!("{}-{}", &name[..fits.unwrap_or_default()], self.unique)
+    }
+
+    /// A protocol that is named twice would count for two members.
+    pub(super) fn name_once(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.protocols.retain(|protocol| seen.insert(protocol.name.clone()));
+    }
 }
 
 /// Who connects, for operators.

@@ -31,7 +31,7 @@ fn keep(machine: &mut Machine, kind: GroupKind, members: Vec<(&str, Option<&str>
         head: Bytes::from_static(b"head"),
         members: members.into_iter().map(|(id, row)| (id.to_owned(), row.map(owned))).collect(),
     };
-    let decision = machine.state.decide_keep_group(kept).unwrap();
+    let decision = machine.state.decide_keep_group(kept);
     machine.take(decision);
 }
 
@@ -107,6 +107,9 @@ fn no_more_subscriptions_are_made_than_there_may_be() {
     let refused = machine.state.decide_move_positions("one more", vec![at("orders", 0, 1)], machine.now);
     assert_eq!(refused, Err(SubscriptionError::TooManySubscriptions));
     move_to(&mut machine, "g7", vec![at("orders", 0, 2)]);
+    // What members were told is kept nevertheless.
+    keep(&mut machine, GroupKind::Classic, vec![("a", Some("1"))]);
+    assert!(machine.state.subscription("g").is_some());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::model::Timestamp;
 impl ClassicGroup {
     /// Members of the current generation, once they have their assignment; others while there are none.
     pub fn admit(&mut self, committer: Committer<'_>, now: Timestamp) -> Result<(), GroupError> {
-        let Committer { member, instance, generation } = committer;
+        let Committer { member, instance, generation, .. } = committer;
         let empty = matches!(self.phase, Phase::Empty);
         if generation < 0 && empty {
             return Ok(());

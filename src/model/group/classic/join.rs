@@ -1,15 +1,10 @@
 //! JoinGroup: clients that want to be members of the next generation.
 
-use std::collections::BTreeSet;
-
-use super::super::{Answer, GroupError, Join, JoinRefused, Joined, JoinedMember, Protocol, Reason, Ticket};
+use super::super::{Answer, GroupError, Join, JoinRefused, Joined, JoinedMember, Reason, Ticket};
 use super::member::{Member, size_of};
 use super::phase::{Phase, Preparing};
 use super::turn::Turn;
 use super::{ClassicGroup, GROUP_BYTES_MAX, NEW_MEMBER_MS_MAX};
-
-/// A client's name in its member id is cut there: ids are kept, and clients choose their names.
-const NAME_BYTES_MAX: usize = 255;
 
 impl ClassicGroup {
     pub(super) fn join(&mut self, ticket: Ticket, join: Join, turn: &mut Turn<'_>) {
@@ -19,9 +14,9 @@ impl ClassicGroup {
     }
 
     fn take_in(&mut self, ticket: Ticket, mut join: Join, turn: &mut Turn<'_>) -> Result<(), JoinRefused> {
-        name_once(&mut join.protocols);
+        join.name_once();
         let refuse = |error| JoinRefused { error, member_id: join.member_id.clone() };
-        self.check_session(join.session_ms).map_err(refuse)?;
+        self.settings.check_session(join.session_ms).map_err(refuse)?;
         if !self.has_place_for(&join) {
             self.turn_away(&join.member_id, turn);
             let error = GroupError::Full { max: self.settings.num_members_max };
@@ -35,11 +30,6 @@ impl ClassicGroup {
             "" => self.join_new(ticket, join, turn),
             _ => self.join_known(ticket, join, turn),
         }
-    }
-
-    fn check_session(&self, ms: i64) -> Result<(), GroupError> {
-        let (min, max) = (self.settings.session_ms_min, self.settings.session_ms_max);
-        if (min..=max).contains(&ms) { Ok(()) } else { Err(GroupError::SessionTimeout { ms, min, max }) }
     }
 
     /// While members join again, those that have joined count: the last ones to come are turned away, also when the
@@ -75,7 +65,7 @@ impl ClassicGroup {
     }
 
     fn join_new(&mut self, ticket: Ticket, join: Join, turn: &mut Turn<'_>) -> Result<(), JoinRefused> {
-        let id = new_id(&join);
+        let id = join.new_id();
         let known = join.instance_id.as_ref().and_then(|instance| self.statics.get(instance).cloned());
         match known {
             Some(old) => self.replace(ticket, &old, id, join, turn),
@@ -147,7 +137,7 @@ impl ClassicGroup {
         let member = self.member_mut(id);
         match member.joining.replace(ticket) {
             // Nobody can wait for both answers: the client asked again after it had lost its connection.
-            Some(before) => turn.answer(before, self.refused(id, GroupError::RebalanceInProgress)),
+            Some(before) => turn.answer(before, refused(id, GroupError::RebalanceInProgress)),
             None => self.num_joining += 1,
         }
     }
@@ -160,10 +150,6 @@ impl ClassicGroup {
         member.rebalance_ms = join.rebalance_ms;
         member.protocols = join.protocols;
         self.insert_member(id.to_owned(), member);
-    }
-
-    pub(super) fn refused(&self, id: &str, error: GroupError) -> Answer {
-        Answer::Join(Err(JoinRefused { error, member_id: id.to_owned() }))
     }
 
     /// The generation as a member is told of it.
@@ -186,15 +172,6 @@ impl ClassicGroup {
     }
 }
 
-/// A protocol that is named twice would count for two members.
-fn name_once(protocols: &mut Vec<Protocol>) {
-    let mut seen = BTreeSet::new();
-    protocols.retain(|protocol| seen.insert(protocol.name.clone()));
-}
-
-/// As Kafka's: the instance's or the client's name, and what makes it unique.
-fn new_id(join: &Join) -> String {
-    let name = join.instance_id.as_deref().unwrap_or(&join.client.id);
-    let fits = (0..=name.len().min(NAME_BYTES_MAX)).rev().find(|len| name.is_char_boundary(*len));
-    format!("{}-{}", &name[..fits.unwrap_or_default()], join.unique)
+pub(super) fn refused(id: &str, error: GroupError) -> Answer {
+    Answer::Join(Err(JoinRefused { error, member_id: id.to_owned() }))
 }

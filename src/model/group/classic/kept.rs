@@ -6,16 +6,18 @@
 //!          protocols (count u32, then name and metadata of each), assignment
 //! ```
 //!
+//! A generation without a leader is one that came back from the consumer protocol and that its members have yet to replace.
+//!
 //! `told` is the highest generation that a member ever heard of: the next one is above it, so that nobody who was in one
 //! that a crash took back is taken for a member of another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::super::{Client, Effect, Protocol};
 use super::member::Member;
-use super::phase::{Phase, Syncing};
+use super::phase::{Phase, Preparing, Syncing};
 use super::turn::Turn;
 use super::{ClassicGroup, ClassicSettings};
 use crate::model::Timestamp;
@@ -32,6 +34,13 @@ pub(super) struct Head {
     protocol_type: Option<String>,
     protocol: Option<String>,
     leader: Option<String>,
+}
+
+impl Head {
+    /// Of a group without members, whose generations went up to that.
+    pub(super) fn told(generation: i32) -> Head {
+        Head { told: generation, generation, ..Head::default() }
+    }
 }
 
 impl ClassicGroup {
@@ -57,15 +66,31 @@ impl ClassicGroup {
             group.insert_member(id.clone(), member);
         }
         if !members.is_empty() {
-            group.phase = Phase::Stable(Syncing { until: now, missing: BTreeSet::new() });
+            group.phase = group.phase_restored(now);
             group.start_sessions(now);
         }
         Ok(group)
     }
 
+    /// A generation without a leader came from the consumer protocol: its members have to join again.
+    fn phase_restored(&mut self, now: Timestamp) -> Phase {
+        if self.kept.leader.is_some() {
+            return Phase::Stable(Syncing::complete(now));
+        }
+        self.leader = None;
+        let until = Timestamp(now.0 + self.rebalance_ms());
+        self.alarm.by(until);
+        Phase::Preparing(Preparing { until, initial: None })
+    }
+
+    /// The highest generation that anyone was told of.
+    pub(in crate::model::group) fn last_generation(&self) -> i32 {
+        self.generation.max(self.kept.told)
+    }
+
     /// A number that no generation had before.
     pub(super) fn next_generation(&self) -> i32 {
-        self.generation.max(self.kept.told).checked_add(1).unwrap_or(1)
+        self.last_generation().checked_add(1).unwrap_or(1)
     }
 
     /// Keeps that this generation was begun.

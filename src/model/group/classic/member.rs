@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::super::crossing::Crosser;
 use super::super::{Client, Join, MemberDescription, Protocol, Ticket};
 use crate::model::Timestamp;
 
@@ -36,6 +37,22 @@ impl Member {
             joining: None,
             syncing: None,
             is_new: true,
+            expires: None,
+        }
+    }
+
+    /// The member as it comes back from the consumer protocol.
+    pub fn taken_back(crosser: Crosser) -> Member {
+        Member {
+            instance_id: crosser.instance,
+            client: crosser.client,
+            session_ms: crosser.session_ms,
+            rebalance_ms: crosser.rebalance_ms,
+            protocols: crosser.protocols,
+            assignment: crosser.assignment,
+            joining: None,
+            syncing: None,
+            is_new: false,
             expires: None,
         }
     }

@@ -13,6 +13,7 @@
 
 mod admit;
 mod alarm;
+mod crossing;
 mod describe;
 mod due;
 mod join;
@@ -60,6 +61,13 @@ pub struct ClassicSettings {
     pub session_ms_max: i64,
     pub initial_delay_ms: i64,
     pub num_members_max: usize,
+}
+
+impl ClassicSettings {
+    pub(super) fn check_session(&self, ms: i64) -> Result<(), GroupError> {
+        let (min, max) = (self.session_ms_min, self.session_ms_max);
+        if (min..=max).contains(&ms) { Ok(()) } else { Err(GroupError::SessionTimeout { ms, min, max }) }
+    }
 }
 
 /// A group of the classic protocol.
@@ -138,6 +146,20 @@ impl ClassicGroup {
 
     pub fn num_members(&self) -> usize {
         self.members.len()
+    }
+
+    /// The generation that members were told of last.
+    #[cfg(test)]
+    pub(super) fn generation(&self) -> i32 {
+        self.generation
+    }
+
+    pub fn num_pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    pub fn drop_oldest_pending(&mut self) {
+        self.pending.drop_oldest();
     }
 
     /// A member under the id that its instance has now.

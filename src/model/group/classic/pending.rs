@@ -14,13 +14,24 @@ pub(super) struct Pending {
 
 impl Pending {
     pub fn add(&mut self, id: String, until: Timestamp) {
-        while self.until.len() >= PENDING_MAX
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.until.remove(&oldest);
+        if self.until.len() >= PENDING_MAX {
+            self.drop_oldest();
         }
         self.until.insert(id.clone(), until);
         self.order.push_back(id);
+    }
+
+    pub fn len(&self) -> usize {
+        self.until.len()
+    }
+
+    pub fn drop_oldest(&mut self) {
+        // Some in this order are gone already.
+        while let Some(oldest) = self.order.pop_front() {
+            if self.until.remove(&oldest).is_some() {
+                return;
+            }
+        }
     }
 
     /// False when there was none of that id.

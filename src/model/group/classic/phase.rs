@@ -38,6 +38,13 @@ pub(super) struct Syncing {
     pub missing: BTreeSet<String>,
 }
 
+impl Syncing {
+    /// Nobody is missing.
+    pub fn complete(now: Timestamp) -> Syncing {
+        Syncing { until: now, missing: BTreeSet::new() }
+    }
+}
+
 impl Phase {
     /// Kafka's name of it.
     pub fn name(&self) -> &'static str {

@@ -2,9 +2,13 @@
 
 use super::super::{Answer, Event, GroupError, Reason};
 use super::ClassicGroup;
+use super::join::refused;
 use super::member::Member;
 use super::phase::{Initial, Phase, Preparing, Syncing};
 use super::turn::Turn;
+
+/// Static members that did not come are waited for again and again, at least so long each time, whatever they allow.
+const STATICS_WAIT_MS_MIN: i64 = 1_000;
 
 impl ClassicGroup {
     /// Something changed that members have to agree on anew.
@@ -75,7 +79,7 @@ impl ClassicGroup {
             self.begin_generation(turn);
         } else {
             // Only static members are left, none of which came: until their sessions are over.
-            let until = turn.after(self.rebalance_ms());
+            let until = turn.after(self.rebalance_ms().max(STATICS_WAIT_MS_MIN));
             self.phase = Phase::Preparing(Preparing { until, initial: None });
             self.alarm.by(until);
         }
@@ -140,7 +144,7 @@ impl ClassicGroup {
         let member = self.take_member(id);
         if let Some(joining) = member.joining {
             self.num_joining -= 1;
-            turn.answer(joining, self.refused("", GroupError::unknown_member(id)));
+            turn.answer(joining, refused("", GroupError::unknown_member(id)));
         }
         if let Some(syncing) = member.syncing {
             turn.answer(syncing, Answer::Sync(Err(GroupError::unknown_member(id))));

@@ -2,6 +2,7 @@
 
 use super::super::{Answer, GroupError, Join, Joined, Reason, Ticket};
 use super::ClassicGroup;
+use super::join::refused;
 use super::phase::Phase;
 use super::turn::Turn;
 
@@ -39,7 +40,7 @@ impl ClassicGroup {
         let fenced = GroupError::Fenced { instance: instance.clone(), member: old.to_owned(), current: new.to_owned() };
         if let Some(joining) = member.joining.take() {
             self.num_joining -= 1;
-            turn.answer(joining, self.refused(old, fenced.clone()));
+            turn.answer(joining, refused(old, fenced.clone()));
         }
         if let Some(syncing) = member.syncing.take() {
             turn.answer(syncing, Answer::Sync(Err(fenced)));

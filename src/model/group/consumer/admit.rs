@@ -14,20 +14,29 @@ pub(super) struct Admitted {
 }
 
 impl Admitted {
-    fn member(member: Member) -> Admitted {
+    pub(super) fn member(member: Member) -> Admitted {
         Admitted { member, replaces: None }
+    }
+
+    /// It takes the place of the static member under that id, with all that is in it.
+    pub(super) fn in_place_of(id: &str, member: &Member) -> Admitted {
+        Admitted { member: Member { epoch: 0, previous_epoch: 0, ..member.clone() }, replaces: Some(id.to_owned()) }
     }
 }
 
 impl ConsumerGroup {
     pub(super) fn admit(&self, beat: &Heartbeat, settings: &Settings) -> Result<Admitted, Fault> {
-        if self.members.len() >= settings.members_max && !self.members.contains_key(&beat.member) {
-            return Err(Fault::Full { max: settings.members_max });
-        }
+        self.check_place(&beat.member, settings)?;
         match &beat.instance {
             None => self.admit_dynamic(beat),
             Some(instance) => self.admit_static(beat, instance),
         }
+    }
+
+    pub(super) fn check_place(&self, member: &str, settings: &Settings) -> Result<(), Fault> {
+        let max = settings.members_max;
+        let has_place = self.members.len() < max || self.members.contains_key(member);
+        if has_place { Ok(()) } else { Err(Fault::Full { max }) }
     }
 
     fn admit_dynamic(&self, beat: &Heartbeat) -> Result<Admitted, Fault> {
@@ -57,10 +66,7 @@ impl ConsumerGroup {
                 by: id.clone(),
             });
         }
-        Ok(Admitted {
-            member: Member { epoch: 0, previous_epoch: 0, classic: None, ..member.clone() },
-            replaces: Some(id.clone()),
-        })
+        Ok(Admitted::in_place_of(id, member))
     }
 
     /// The id of the static member, which must be `member`'s own.

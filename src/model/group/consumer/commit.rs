@@ -1,5 +1,6 @@
 //! Who may move the group's positions, and who may ask for them as a member.
 
+use super::super::Committer;
 use super::ConsumerGroup;
 use super::fault::Fault;
 use super::member::Member;
@@ -29,6 +30,13 @@ impl ConsumerGroup {
             true => Ok(()),
             false => Err(other_epoch(epoch, member)),
         }
+    }
+
+    /// Members of this protocol speak of epochs: an older client would go by a generation that is none.
+    pub fn check_client(&self, committer: &Committer<'_>) -> Result<(), Fault> {
+        let member = self.members.get(committer.member);
+        let speaks_so = committer.knows_epochs || member.is_none_or(|member| member.classic.is_some());
+        if speaks_so { Ok(()) } else { Err(Fault::OldCommit) }
     }
 
     /// Checks that who asks for positions as a member is one. Who names no member may ask.

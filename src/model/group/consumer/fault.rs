@@ -29,6 +29,8 @@ pub enum Fault {
     TooManyPatterns { max: usize },
     #[error("the member epoch {found} is not the member's, which is {expected}")]
     StaleEpoch { found: i32, expected: i32 },
+    #[error("members of the consumer protocol move positions with OffsetCommit version 9 or above: upgrade the client")]
+    OldCommit,
     #[error("the generation {found} is not the member's, which is {expected}")]
     Generation { found: i32, expected: i32 },
 }

@@ -1,14 +1,11 @@
 //! A member's heartbeat: it says what changed with it, and is told what it may read.
-//!
-//! In order: the member is found or made, what it says of itself is taken over, the group's epoch is raised if the
-//! subscriptions or their topics changed, the target follows the epoch, and the member goes a step towards its target.
 
 use std::collections::BTreeSet;
 
 use super::fault::Fault;
-use super::member::{Holdings, Member, MemberState, Partitions};
+use super::member::{Holdings, Member, Partitions};
 use super::pattern::Pattern;
-use super::reconcile::{self, Step};
+use super::renew::Said;
 use super::{Around, ConsumerGroup};
 use crate::model::ids::Timestamp;
 use crate::model::split_feed;
@@ -77,6 +74,8 @@ impl Heartbeat {
         }
         member.client_id.clone_from(&self.client_id);
         member.client_host.clone_from(&self.client_host);
+        // Whoever speaks this protocol speaks no other.
+        member.classic = None;
         member
     }
 }
@@ -90,19 +89,18 @@ impl ConsumerGroup {
 
     fn beat(&mut self, beat: &Heartbeat, around: &Around<'_>, now: Timestamp) -> Result<Told, Fault> {
         let before = self.admit(beat, around.settings)?;
-        let said = beat.applied_to(&before.member);
-        let changed = Changed::between(&before.member, &said)?;
-        self.check_room(&beat.member, before.replaces.as_deref(), &said)?;
-        if let Some(replaced) = before.replaces {
-            self.replace(&replaced, &beat.member, &before.member);
-        }
-        self.put(&beat.member, said);
-        self.update_epoch(changed.any(), around, now);
-        self.update_target(around.settings);
-        self.take_step(&beat.member, beat.owned.as_ref(), changed.any(), now);
-        self.deadlines.entry(beat.member.clone()).or_default().heard_by = around.settings.session_end(now);
+        let member = beat.applied_to(&before.member);
+        let resubscribed = changed(&before.member, &member)?;
+        self.check_room(&beat.member, before.replaces.as_deref(), &member)?;
+        let assigned = before.member.assigned.clone();
+        let owned = beat.owned.as_ref();
+        self.renew(&beat.member, Said { before, member, resubscribed, reason: None, owned }, around, now);
+        let deadlines = self.deadlines.entry(beat.member.clone()).or_default();
+        deadlines.heard_by = around.settings.session_end(now);
+        // It may have spoken the classic protocol before.
+        (deadlines.joined_by, deadlines.synced_by) = (None, None);
         let member = &self.members[&beat.member];
-        let tells = beat.is_full() || member.assigned != before.member.assigned;
+        let tells = beat.is_full() || member.assigned != assigned;
         Ok(Told {
             member: beat.member.clone(),
             epoch: member.epoch,
@@ -110,69 +108,17 @@ impl ConsumerGroup {
             assignment: tells.then(|| partitions(&member.assigned)),
         })
     }
-
-    /// Raises the group's epoch if what its members subscribe to is not what the target was made for.
-    pub(super) fn update_epoch(&mut self, changed: bool, around: &Around<'_>, now: Timestamp) {
-        if !changed && self.epoch > 0 && !self.subscribed.is_stale(around.topics, now) {
-            return;
-        }
-        self.subscribed.look(self.members.values(), around.topics, now);
-        let hash = self.subscribed.hash();
-        // After a member left the epoch is raised already, and only the hash is still to come.
-        let other_topics = self.topics_hash.is_some_and(|known| known != hash);
-        if changed || self.epoch == 0 || other_topics {
-            self.epoch += 1;
-        }
-        self.topics_hash = Some(hash);
-    }
-
-    /// Brings the member a step towards its target.
-    pub(super) fn take_step(&mut self, id: &str, owned: Option<&Partitions>, resubscribed: bool, now: Timestamp) {
-        let member = &self.members[id];
-        if !resubscribed && member.is_at(self.target_epoch) {
-            return;
-        }
-        let step = Step {
-            target_epoch: self.target_epoch,
-            owned,
-            resubscribed,
-            subscribed: &self.subscribed,
-            held: &self.held,
-        };
-        let next = reconcile::next(member, &step);
-        if next == *member {
-            return;
-        }
-        let revoked_by = match next.state {
-            MemberState::Unrevoked => Some(Timestamp(now.0 + i64::from(next.rebalance_timeout_ms.max(0)))),
-            _ => None,
-        };
-        self.put(id, next);
-        self.deadlines.entry(id.to_owned()).or_default().revoked_by = revoked_by;
-    }
 }
 
-/// Which part of a subscription is another one.
-struct Changed {
-    topics: bool,
-    regex: bool,
-}
-
-impl Changed {
-    fn between(before: &Member, after: &Member) -> Result<Changed, Fault> {
-        let regex = before.pattern() != after.pattern();
-        if regex
-            && let Some(text) = after.pattern()
-            && let Err(reason) = Pattern::new(text)
-        {
-            return Err(Fault::InvalidRegex { regex: text.chars().take(256).collect(), reason });
-        }
-        Ok(Changed { topics: before.topics != after.topics, regex })
+/// Whether it subscribes to something else.
+fn changed(before: &Member, after: &Member) -> Result<bool, Fault> {
+    let pattern = after.pattern();
+    if let Some(text) = pattern.filter(|_| before.pattern() != pattern)
+        && let Err(reason) = Pattern::new(text)
+    {
+        return Err(Fault::InvalidRegex { regex: text.chars().take(256).collect(), reason });
     }
-
-    fn any(&self) -> bool {
-        self.topics || self.regex
-    }
+    Ok(before.topics != after.topics || before.pattern() != pattern)
 }
 
 fn partitions(holdings: &Holdings) -> Partitions {

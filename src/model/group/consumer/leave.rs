@@ -1,5 +1,6 @@
 //! How members go: by their own word, or because time ran out. What they held is free at once.
 
+use super::super::{Event, Reason};
 use super::ConsumerGroup;
 use super::fault::Fault;
 use super::heartbeat::{Heartbeat, Told};
@@ -16,7 +17,7 @@ impl ConsumerGroup {
         if beat.epoch == LEFT_FOR_A_WHILE && beat.instance.is_some() {
             self.leave_for_a_while(&id);
         } else {
-            self.fence(&[id]);
+            self.fence(vec![id], |members| Reason::Left { members, client: None });
         }
         Ok(Told { member: beat.member.clone(), epoch: beat.epoch, heartbeat_interval_ms: 0, assignment: None })
     }
@@ -29,22 +30,24 @@ impl ConsumerGroup {
     }
 
     /// Takes members out. Their partitions find new owners at the next heartbeats.
-    pub(super) fn fence(&mut self, ids: &[String]) {
-        for id in ids {
-            self.remove(id);
+    pub(super) fn fence(&mut self, ids: Vec<String>, reason: impl FnOnce(Vec<String>) -> Reason) {
+        if ids.is_empty() {
+            return;
         }
-        if !ids.is_empty() {
-            self.epoch += 1;
-            self.subscribed.forget();
-            self.topics_hash = None;
+        ids.iter().for_each(|id| self.remove(id));
+        self.raise_epoch(reason(ids));
+        self.subscribed.forget();
+        self.topics_hash = None;
+        if self.members.is_empty() {
+            self.events.push(Event::Emptied { generation: self.epoch });
         }
     }
 
-    /// Takes out the members whose session ended, and those that did not let go of partitions in time.
+    /// Takes out the members whose session ended, and those that did not do in time what they were asked to.
     pub fn expire(&mut self, now: Timestamp) -> Vec<String> {
         let late = self.deadlines.iter().filter(|(_, deadlines)| deadlines.soonest() <= now);
         let late: Vec<String> = late.map(|(id, _)| id.clone()).collect();
-        self.fence(&late);
+        self.fence(late.clone(), |members| Reason::Expired { members });
         late
     }
 

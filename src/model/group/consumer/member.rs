@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use uuid::Uuid;
 
+use super::super::Join;
+use super::super::embedded::{CONSUMER, Subscription};
 use crate::model::ids::{PartitionId, Timestamp};
 
 /// The epoch of a static member that left and will be back.
@@ -68,6 +70,40 @@ pub(super) struct Deadlines {
     pub(super) heard_by: Timestamp,
     /// It must have let go of what it was asked to.
     pub(super) revoked_by: Option<Timestamp>,
+    /// It must have joined again, as it was told to by the classic protocol.
+    pub(super) joined_by: Option<Timestamp>,
+    /// It must have asked for its assignment, having joined by the classic protocol.
+    pub(super) synced_by: Option<Timestamp>,
+}
+
+impl Classic {
+    pub(super) fn of(join: &Join) -> Classic {
+        let protocols = join.protocols.iter().map(|protocol| (protocol.name.clone(), protocol.metadata.clone()));
+        Classic {
+            session_timeout_ms: i32::try_from(join.session_ms).unwrap_or(i32::MAX),
+            protocols: protocols.collect(),
+        }
+    }
+
+    pub(super) fn knows(&self, protocol: &str) -> bool {
+        self.protocols.iter().any(|(name, _)| name == protocol)
+    }
+
+    /// Whether a member is told of that protocol when it joins. It need not name it.
+    pub(super) fn is_told_of(&self, protocol_type: Option<&str>, protocol: Option<&str>) -> bool {
+        let first = self.protocols.first().map(|(name, _)| name.as_str());
+        protocol_type.is_none_or(|told| told == CONSUMER) && protocol.is_none_or(|told| Some(told) == first)
+    }
+
+    /// The version in which its subscription is written.
+    pub(super) fn version(&self) -> i16 {
+        let said = self.protocols.first().and_then(|(_, metadata)| Subscription::read(metadata));
+        said.map_or(0, |said| said.version)
+    }
+
+    pub(super) fn session_end(&self, now: Timestamp) -> Timestamp {
+        Timestamp(now.0 + i64::from(self.session_timeout_ms))
+    }
 }
 
 impl Member {
@@ -96,6 +132,11 @@ impl Member {
         self.regex.as_deref().filter(|regex| !regex.is_empty())
     }
 
+    /// When its time is over to do what a rebalance asks of it, if that begins now.
+    pub(super) fn rebalance_end(&self, now: Timestamp) -> Timestamp {
+        Timestamp(now.0 + i64::from(self.rebalance_timeout_ms.max(0)))
+    }
+
     /// Whether it is where the target of that epoch wants it.
     pub fn is_at(&self, target_epoch: i32) -> bool {
         self.state == MemberState::Stable && self.epoch == target_epoch
@@ -115,6 +156,6 @@ impl Member {
 
 impl Deadlines {
     pub(super) fn soonest(&self) -> Timestamp {
-        self.revoked_by.map_or(self.heard_by, |at| at.min(self.heard_by))
+        [self.revoked_by, self.joined_by, self.synced_by].into_iter().flatten().fold(self.heard_by, Timestamp::min)
     }
 }

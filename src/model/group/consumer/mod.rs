@@ -10,14 +10,15 @@
 //! holds what it had until it said that it let go, left, or was fenced. So rebalances stop nobody who is not concerned.
 //!
 //! Nothing here waits: each request is answered from what the group is now. [`ConsumerGroup::change`] says after it what
-//! is to be kept; an answer leaves once that is durable.
+//! is to be kept; an answer leaves once that is durable. Members may speak the classic protocol too, see `classic`.
 
 mod admit;
 mod assignor;
 mod bounds;
 mod check;
-mod classic_requests;
+mod classic;
 mod commit;
+mod crossing;
 mod describe;
 mod fault;
 mod heartbeat;
@@ -26,12 +27,13 @@ mod leave;
 mod member;
 mod pattern;
 mod reconcile;
+mod renew;
 mod settings;
 mod target;
 mod topics;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -41,6 +43,8 @@ use uuid::Uuid;
 use self::member::Deadlines;
 use self::topics::Subscribed;
 use super::super::ids::{PartitionId, Timestamp};
+use super::classic::ClassicSettings;
+use super::{Effect, Event};
 
 pub use assignor::Assignor;
 pub use describe::GroupState;
@@ -49,7 +53,7 @@ pub use heartbeat::{Heartbeat, JOIN, LEAVE, Told};
 pub use kept::Change;
 pub use member::{Classic, Holdings, LEFT_FOR_A_WHILE, Member, MemberState, Partitions};
 pub use pattern::Pattern;
-pub use settings::Settings;
+pub use settings::{Migration, Settings};
 pub use topics::{Topic, Topics};
 
 /// What a group is told with each request.
@@ -57,6 +61,8 @@ pub use topics::{Topic, Topics};
 pub struct Around<'a> {
     pub topics: &'a dyn Topics,
     pub settings: &'a Settings,
+    /// For members of the classic protocol.
+    pub classic: ClassicSettings,
 }
 
 /// A group whose members follow the consumer protocol.
@@ -78,12 +84,14 @@ pub struct ConsumerGroup {
     /// Members that changed since they were last kept.
     dirty: BTreeSet<String>,
     kept_head: Bytes,
+    /// What is yet to be told of.
+    events: Vec<Event>,
 }
 
 impl ConsumerGroup {
-    /// A group without members.
-    pub fn new() -> ConsumerGroup {
-        let mut group = ConsumerGroup::default();
+    /// A group without members, whose next epoch is above that one.
+    pub fn after(epoch: i32) -> ConsumerGroup {
+        let mut group = ConsumerGroup { epoch, target_epoch: epoch, ..ConsumerGroup::default() };
         // So that a group that nobody joined keeps nothing.
         group.kept_head = group.encode_head();
         group
@@ -142,10 +150,27 @@ impl ConsumerGroup {
 
     fn start_timers(&mut self, settings: &Settings, now: Timestamp) {
         for (id, member) in &self.members {
-            let timeout = i64::from(member.rebalance_timeout_ms.max(0));
-            let revoked_by = (member.state == MemberState::Unrevoked && member.epoch != LEFT_FOR_A_WHILE)
-                .then_some(Timestamp(now.0 + timeout));
-            self.deadlines.insert(id.clone(), Deadlines { heard_by: settings.session_end(now), revoked_by });
+            let heard_by = member.classic.as_ref().map_or_else(|| settings.session_end(now), |c| c.session_end(now));
+            let lets_go = member.state == MemberState::Unrevoked && member.epoch != LEFT_FOR_A_WHILE;
+            let revoked_by = (lets_go && member.classic.is_none()).then(|| member.rebalance_end(now));
+            self.deadlines.insert(id.clone(), Deadlines { heard_by, revoked_by, ..Deadlines::default() });
         }
+    }
+
+    /// What the members say that speak the classic protocol.
+    fn classic_sides(&self) -> impl Iterator<Item = &Classic> {
+        self.members.values().filter_map(|member| member.classic.as_ref())
+    }
+
+    /// Has kept what changed, and told what happened.
+    pub(super) fn keep(&mut self, effects: &mut Vec<Effect>) {
+        self.tell(effects);
+        if let Some(change) = self.change() {
+            effects.push(Effect::Keep { head: change.head, members: change.members });
+        }
+    }
+
+    pub(super) fn tell(&mut self, effects: &mut Vec<Effect>) {
+        effects.extend(self.events.drain(..).map(Effect::Event));
     }
 }

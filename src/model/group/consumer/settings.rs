@@ -11,6 +11,16 @@ pub struct Settings {
     pub members_max: usize,
     /// Those that members may name; the first is taken where none does.
     pub assignors: Vec<Assignor>,
+    pub migration: Migration,
+}
+
+/// Which way groups with members may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// From the classic to the consumer protocol.
+    pub upgrade: bool,
+    /// Back.
+    pub downgrade: bool,
 }
 
 impl Settings {
@@ -35,6 +45,7 @@ impl Default for Settings {
             heartbeat_interval_ms: 5_000,
             members_max: i32::MAX as usize,
             assignors: vec![Assignor::Uniform, Assignor::Range],
+            migration: Migration { upgrade: true, downgrade: true },
         }
     }
 }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::member::Member;
+use super::super::embedded::Named;
+use super::member::{Member, Partitions};
 use super::pattern::Pattern;
-use crate::model::ids::Timestamp;
+use crate::model::ids::{PartitionId, Timestamp};
 use crate::model::split_feed;
 
 /// How long a look at the topics holds while a subscribed one is not there: it may be a view whose commits are yet to
@@ -26,8 +27,30 @@ pub trait Topics {
     fn version(&self) -> u64;
     /// The topic or view of that name.
     fn find(&self, name: &str) -> Option<Topic>;
+    /// The name of the topic or view with that id.
+    fn name(&self, id: &Uuid) -> Option<String>;
     /// The names that a regular expression may match.
     fn each_name(&self, visit: &mut dyn FnMut(&str));
+}
+
+/// The same partitions by the ids of their topics, of those that are there.
+pub(super) fn partitions_of(named: &Named, topics: &dyn Topics) -> Partitions {
+    let found = named.iter().filter_map(|(name, partitions)| Some((topics.find(name)?.id, partitions.clone())));
+    found.collect()
+}
+
+/// The same partitions by the names of their topics, of those that are there.
+pub(super) fn names_of<'a, P: IntoIterator<Item = &'a PartitionId>>(
+    partitions: impl Iterator<Item = (&'a Uuid, P)>,
+    topics: &dyn Topics,
+) -> Named {
+    let mut named = Named::new();
+    for (topic, partitions) in partitions {
+        if let Some(name) = topics.name(topic) {
+            named.entry(name).or_default().extend(partitions.into_iter().copied());
+        }
+    }
+    named
 }
 
 /// The subscriptions of all members, looked up. It follows from them and the topics, and is not kept.
@@ -55,6 +78,12 @@ impl Subscribed {
     /// The next use looks the topics up anew.
     pub(super) fn forget(&mut self) {
         self.looked = None;
+    }
+
+    /// The same partitions by the ids of their topics. Those that are known need no other look, which might have to wait.
+    pub(super) fn ids_of(&self, named: &Named, topics: &dyn Topics) -> Partitions {
+        let id = |name: &str| self.id(name).or_else(|| Some(topics.find(name)?.id));
+        named.iter().filter_map(|(name, partitions)| Some((id(name)?, partitions.clone()))).collect()
     }
 
     /// Whether the topics were looked up since the subscriptions changed.

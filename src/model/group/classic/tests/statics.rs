@@ -41,7 +41,7 @@ fn whoever_goes_on_under_the_old_id_is_fenced() {
     let fenced = Err(GroupError::Fenced { instance: "two".into(), member: ids[1].clone(), current: "two-2".into() });
     assert_eq!(rig.beat_as(&ids[1], Some("two"), 1), fenced);
     assert_eq!(rig.beat(&ids[1], 1), Err(GroupError::unknown_member(&ids[1])));
-    let committer = Committer { member: &ids[1], instance: Some("two"), generation: 1 };
+    let committer = Committer { member: &ids[1], instance: Some("two"), generation: 1, knows_epochs: false };
     assert_eq!(rig.group.admit(committer, Timestamp(rig.now)), fenced);
     let ticket = rig.join(Join { instance_id: Some("two".into()), ..rejoin(&ids[1]) });
     assert_eq!(rig.refused(ticket), fenced.clone().unwrap_err());
@@ -122,6 +122,17 @@ fn when_only_static_members_are_left_and_none_joins_their_sessions_decide() {
     let (mut rig, ids) = stable();
     rig.leave(&ids[0], Some("one")).unwrap();
     assert_eq!(rig.state(), "PreparingRebalance");
+    rig.pass(SESSION_MS);
+    assert_eq!((rig.state(), rig.group.num_members()), ("Empty", 0));
+}
+
+#[test]
+fn static_members_that_allow_no_time_to_rebalance_are_waited_for_in_steps() {
+    let (mut rig, ids) = stable();
+    rig.group.members.values_mut().for_each(|member| member.rebalance_ms = 0);
+    rig.leave(&ids[0], Some("one")).unwrap();
+    assert_eq!(rig.state(), "PreparingRebalance");
+    // Which would not end, were the clock to come at once again and again.
     rig.pass(SESSION_MS);
     assert_eq!((rig.state(), rig.group.num_members()), ("Empty", 0));
 }

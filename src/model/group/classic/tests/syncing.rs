@@ -145,7 +145,7 @@ fn a_member_that_waits_for_others_does_not_expire() {
 fn positions_are_taken_from_members_of_the_current_generation_alone() {
     let (mut rig, ids) = Rig::stable(&["a", "b"]);
     let now = Timestamp(rig.now);
-    let by = |member, generation| Committer { member, instance: None, generation };
+    let by = |member, generation| Committer { member, instance: None, generation, knows_epochs: false };
     assert_eq!(rig.group.admit(by(&ids[0], 1), now), Ok(()));
     assert_eq!(rig.group.admit(by(&ids[0], 0), now), Err(GroupError::IllegalGeneration { given: 0, current: 1 }));
     assert_eq!(rig.group.admit(by("nobody", 1), now), Err(GroupError::unknown_member("nobody")));
@@ -159,7 +159,7 @@ fn positions_are_taken_from_members_of_the_current_generation_alone() {
 #[test]
 fn positions_of_an_empty_group_may_be_moved_by_anybody_without_a_generation() {
     let mut rig = Rig::new();
-    let by = |generation| Committer { member: "", instance: None, generation };
+    let by = |generation| Committer { member: "", instance: None, generation, knows_epochs: false };
     assert_eq!(rig.group.admit(by(-1), Timestamp(0)), Ok(()));
     assert_eq!(rig.group.admit(by(1), Timestamp(0)), Err(GroupError::unknown_member("")));
     let (mut rig, ids) = Rig::stable(&["a"]);
@@ -172,7 +172,7 @@ fn moving_positions_is_a_sign_of_life() {
     let (mut rig, ids) = Rig::stable(&["a"]);
     for _ in 0..5 {
         rig.pass(SESSION_MS - 1);
-        let committer = Committer { member: &ids[0], instance: None, generation: 1 };
+        let committer = Committer { member: &ids[0], instance: None, generation: 1, knows_epochs: false };
         rig.group.admit(committer, Timestamp(rig.now)).unwrap();
     }
     assert_eq!(rig.group.num_members(), 1);

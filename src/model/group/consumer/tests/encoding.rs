@@ -26,7 +26,7 @@ fn full_member() -> Member {
 }
 
 fn full_group() -> ConsumerGroup {
-    let mut group = ConsumerGroup { epoch: 9, target_epoch: 8, topics_hash: Some(0x0102), ..ConsumerGroup::new() };
+    let mut group = ConsumerGroup { epoch: 9, target_epoch: 8, topics_hash: Some(0x0102), ..ConsumerGroup::after(0) };
     group.put("m", full_member());
     group
 }
@@ -110,7 +110,7 @@ fn a_heartbeat_that_changes_nothing_keeps_nothing() {
     let mut scene = Scene::with(&[("t", 4)]);
     scene.joined("a", &["t"]);
     let quiet = Heartbeat { owned: Some(of(1, &[0, 1, 2, 3])), ..beat("a", 1) };
-    let around = Around { topics: &scene.table, settings: &scene.settings };
+    let around = Around { topics: &scene.table, settings: &scene.settings, classic: CLASSIC };
     scene.group.heartbeat(&quiet, &around, Timestamp(5)).unwrap();
     assert_eq!(scene.group.change(), None);
 }
@@ -121,7 +121,7 @@ fn only_the_rows_that_changed_are_kept() {
     for id in ["a", "b", "c", "d"] {
         scene.joined(id, &["t"]);
     }
-    let around = Around { topics: &scene.table, settings: &scene.settings };
+    let around = Around { topics: &scene.table, settings: &scene.settings, classic: CLASSIC };
     scene.group.heartbeat(&beat("d", LEAVE), &around, Timestamp(0)).unwrap();
     let change = scene.group.change().unwrap();
     assert_eq!(change.members, [("d".to_owned(), None)]);

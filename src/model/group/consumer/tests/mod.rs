@@ -15,9 +15,9 @@ use super::*;
 
 /// Topics that a test makes and deletes.
 #[derive(Clone, Debug, Default)]
-struct Table {
+pub(in crate::model::group) struct Table {
     version: u64,
-    topics: BTreeMap<String, Topic>,
+    pub topics: BTreeMap<String, Topic>,
 }
 
 impl Topics for Table {
@@ -29,6 +29,10 @@ impl Topics for Table {
         self.topics.get(name).copied()
     }
 
+    fn name(&self, id: &Uuid) -> Option<String> {
+        self.topics.iter().find(|(_, topic)| topic.id == *id).map(|(name, _)| name.clone())
+    }
+
     fn each_name(&self, visit: &mut dyn FnMut(&str)) {
         self.topics.keys().for_each(|name| visit(name));
     }
@@ -36,7 +40,7 @@ impl Topics for Table {
 
 impl Table {
     /// Makes a topic, or gives it that many partitions. A topic made again has another id.
-    fn set(&mut self, name: &str, partitions: u32) -> Uuid {
+    pub fn set(&mut self, name: &str, partitions: u32) -> Uuid {
         self.version += 1;
         let id = self.topics.get(name).map_or(Uuid::from_u128(u128::from(self.version)), |topic| topic.id);
         self.topics.insert(name.to_owned(), Topic { id, partitions });
@@ -48,6 +52,9 @@ impl Table {
         self.topics.remove(name);
     }
 }
+
+const CLASSIC: ClassicSettings =
+    ClassicSettings { session_ms_min: 1, session_ms_max: 100_000, initial_delay_ms: 0, num_members_max: 100 };
 
 /// A group with all that is around it.
 #[derive(Clone, Debug)]
@@ -65,7 +72,7 @@ impl Scene {
     /// Topics with their partitions; their ids are 1, 2 and so on.
     fn with(topics: &[(&str, u32)]) -> Scene {
         let mut scene = Scene {
-            group: ConsumerGroup::new(),
+            group: ConsumerGroup::after(0),
             table: Table::default(),
             settings: Settings::default(),
             now: 0,
@@ -79,7 +86,7 @@ impl Scene {
     }
 
     fn send(&mut self, beat: Heartbeat) -> Result<Told, Fault> {
-        let around = Around { topics: &self.table, settings: &self.settings };
+        let around = Around { topics: &self.table, settings: &self.settings, classic: CLASSIC };
         let told = self.group.heartbeat(&beat, &around, Timestamp(self.now));
         self.keep();
         told
@@ -124,7 +131,7 @@ impl Scene {
 
     fn restored(&self) -> ConsumerGroup {
         if self.head.is_empty() {
-            return ConsumerGroup::new();
+            return ConsumerGroup::after(0);
         }
         ConsumerGroup::restore(&self.head, &self.rows, &self.settings, Timestamp(self.now)).unwrap()
     }

@@ -194,7 +194,7 @@ impl World {
         let process = &self.processes[index];
         let Does::Reads(partitions) = &process.does else { return };
         let (member, instance) = (process.member_id.as_str(), process.instance.as_deref());
-        let committer = Committer { member, instance, generation: process.generation };
+        let committer = Committer { member, instance, generation: process.generation, knows_epochs: false };
         match self.group.admit(committer, Timestamp(self.now)) {
             Ok(()) => {
                 for partition in partitions {

@@ -1,30 +1,35 @@
 //! The topics and views as a consumer group's members subscribe to them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::ops::Deref;
 
 use uuid::Uuid;
 
-use super::described::Described;
-use crate::broker::Broker;
+use super::super::Broker;
 use crate::disk::waiting;
 use crate::model::group::consumer::{Topic, Topics};
+use crate::view::name::{TopicName, parse_topic};
 
 /// What is there at the moment of asking. It is asked under a group's lock, and never waits for the disk.
-pub struct Subscribable {
-    broker: Arc<Broker>,
+pub struct Subscribable<B> {
+    broker: B,
     views: HashMap<String, Option<Topic>>,
 }
 
-impl Subscribable {
+impl<B: Deref<Target = Broker>> Subscribable<B> {
+    /// Without a look beforehand.
+    pub fn now(broker: B) -> Subscribable<B> {
+        Subscribable { broker, views: HashMap::new() }
+    }
+
     /// Looks these views up, which may have to wait for the disk.
-    pub fn with_views(broker: &Arc<Broker>, views: &[String]) -> Subscribable {
-        let views = views.iter().map(|name| (name.clone(), find(broker, name)));
-        Subscribable { broker: broker.clone(), views: views.collect() }
+    pub fn with_views(broker: B, views: &[String]) -> Subscribable<B> {
+        let views = views.iter().map(|name| (name.clone(), find(&broker, name))).collect();
+        Subscribable { broker, views }
     }
 }
 
-impl Topics for Subscribable {
+impl<B: Deref<Target = Broker>> Topics for Subscribable<B> {
     fn version(&self) -> u64 {
         self.broker.catalog().version()
     }
@@ -38,6 +43,10 @@ impl Topics for Subscribable {
         }
     }
 
+    fn name(&self, id: &Uuid) -> Option<String> {
+        topic_name_of(&self.broker, id)
+    }
+
     /// No views: whoever subscribes to a pattern would read everything several times.
     fn each_name(&self, visit: &mut dyn FnMut(&str)) {
         self.broker.catalog().all().iter().for_each(|feed| visit(&feed.name));
@@ -45,12 +54,20 @@ impl Topics for Subscribable {
 }
 
 fn find(broker: &Broker, name: &str) -> Option<Topic> {
-    let found = Described::by_name(broker, name).ok()?;
-    Some(Topic { id: found.topic_id, partitions: found.partitions })
+    match parse_topic(name).ok()? {
+        TopicName::Plain(plain) => {
+            let feed = broker.catalog().by_name(plain)?;
+            Some(Topic { id: feed.topic_id, partitions: feed.partitions() })
+        }
+        TopicName::View(view) => {
+            let view = broker.resolve_view(&view).ok()?;
+            Some(Topic { id: view.topic_id, partitions: view.view.partitions() })
+        }
+    }
 }
 
 /// The name of the topic or view with that id, if its feed is still there.
-pub fn name(broker: &Broker, id: &Uuid) -> Option<String> {
+pub fn topic_name_of(broker: &Broker, id: &Uuid) -> Option<String> {
     if let Some(feed) = broker.catalog().by_topic_id(id) {
         return Some(feed.name.clone());
     }

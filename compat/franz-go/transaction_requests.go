@@ -53,10 +53,13 @@ func (v *versioned) named(what string) string {
 }
 func (v *versioned) opened(what string) identity { return v.client.bound(v.named(what)) }
 
-// codeOnceIdle asks again while the transaction before is ending.
+// codeOnceIdle asks again while the transaction before is ending, or a new partition has no leader yet.
 func codeOnceIdle(ask func() int16) string {
 	var code int16
-	waitFor(wait, func() bool { code = ask(); return code != kerr.ConcurrentTransactions.Code })
+	waitFor(wait, func() bool {
+		code = ask()
+		return code != kerr.ConcurrentTransactions.Code && code != kerr.NotLeaderForPartition.Code
+	})
 	return outcome(kerr.ErrorForCode(code))
 }
 

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"time"
+
 	"github.com/segmentio/kafka-go"
 	"streamstack/compat/go-adapter"
 )
@@ -47,6 +50,11 @@ func sendPositions(a *ask) error {
 	added, err := client.AddOffsetsToTxn(within(), &kafka.AddOffsetsToTxnRequest{
 		TransactionalID: s.transactionalID, ProducerID: s.producer.ProducerID, ProducerEpoch: s.producer.ProducerEpoch, GroupID: a.Group,
 	})
+	if err == nil && errors.Is(added.Error, kafka.ConcurrentTransactions) {
+		// The transaction before is still being ended: the client leaves it to its user to ask again.
+		time.Sleep(20 * time.Millisecond)
+		return sendPositions(a)
+	}
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ def declare_migration(suite):
         """One member after the other is stopped and comes back by the other protocol."""
         topic = four_partitions(c, "group-migrated-all")
         with group(c, "migrated-all", [topic]) as g:
-            members = [g.join(), g.join()]
+            members = [one_reader(g), g.join()]
             answer = {"classic": settled(c, g)}
             for protocol in ["consumer", "classic"]:
                 for at in range(2):

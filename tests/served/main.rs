@@ -22,4 +22,7 @@ mod sizes;
 mod slow_views;
 mod stop;
 mod tables;
+#[path = "../common/transactional.rs"]
+mod transactional;
+mod transactions;
 mod watched_disk;

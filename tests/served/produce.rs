@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use streamstack::batch::{BatchBuilder, Compression, HEADER_LEN, NewRecord, checksum};
+use uuid::Uuid;
 
 use super::broker::{START_MS, Served};
+use super::peer::Peer;
 use super::requests::*;
 
 const CORRUPT_MESSAGE: i16 = 2;
@@ -305,6 +307,29 @@ fn timestamps_out_of_the_topics_range_are_refused_and_the_records_named() {
     assert_eq!(answer.error_code, INVALID_TIMESTAMP);
     let named: Vec<i32> = answer.record_errors.iter().map(|error| error.batch_index).collect();
     assert_eq!(named, [1]);
+}
+
+#[test]
+fn a_topic_produced_to_by_id_takes_it_and_an_id_that_is_unknown_or_was_deleted_does_not() {
+    const BY_ID: i16 = 13;
+    const UNKNOWN_TOPIC_ID: i16 = 100;
+    let served = Served::start();
+    let mut peer = served.connect();
+    let create = |peer: &mut Peer| peer.ask(7, &create_topic("orders", 1, &[])).topics[0].topic_id;
+    let first = create(&mut peer);
+    let by_id = |peer: &mut Peer, id: Uuid, value: &str| {
+        let mut request = produce("orders", vec![(0, batch(&[value]))]);
+        request.topic_data[0].topic_id = id;
+        peer.ask(BY_ID, &request).responses[0].partition_responses[0].error_code
+    };
+    assert_eq!(by_id(&mut peer, first, "a"), 0);
+    assert_eq!(by_id(&mut peer, Uuid::from_u128(4_711), "b"), UNKNOWN_TOPIC_ID);
+    peer.delete_topic("orders");
+    assert_eq!(by_id(&mut peer, first, "c"), UNKNOWN_TOPIC_ID);
+    let second = create(&mut peer);
+    assert_eq!(by_id(&mut peer, first, "d"), UNKNOWN_TOPIC_ID, "another topic has the name now");
+    assert_eq!(by_id(&mut peer, second, "e"), 0);
+    assert_eq!(peer.values("orders", 0), ["e"]);
 }
 
 struct StopAtEnd<'a>(&'a AtomicBool);

@@ -17,4 +17,5 @@ mod signals;
 mod slow;
 mod soak;
 mod starts;
+#[path = "../common/tools.rs"]
 mod tools;

@@ -11,6 +11,7 @@ mod checker;
 mod producer;
 mod reading;
 mod run;
+mod seal_kills;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod tools;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Rows of each family, numbered from 1.
-const FAMILIES: &[(char, usize)] = &[('D', 26), ('P', 17), ('F', 13), ('N', 14), ('G', 15), ('X', 7)];
+const FAMILIES: &[(char, usize)] = &[('D', 26), ('T', 17), ('P', 17), ('F', 13), ('N', 14), ('G', 15), ('X', 7)];
 /// Rows of families that are not answered for as a whole.
 const ROWS: &[&str] = &["S17", "S18"];
 /// Faults reported of other brokers.

@@ -142,6 +142,12 @@ impl FeedHandle {
         self.history.add(sleeper);
     }
 
+    /// Where the open streams begin in a partition's log.
+    pub(super) fn open_start(&self, partition: PartitionId) -> Option<Offset> {
+        let open = self.open_streams();
+        open.values().filter_map(|stream| stream.extents(partition).first()).map(|extent| extent.base).min()
+    }
+
     pub(super) fn publish_config(&self, config: FeedConfig) {
         *self.config.write().expect("no code panics while it holds a feed's configuration") = Arc::new(config);
     }

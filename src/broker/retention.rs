@@ -121,7 +121,10 @@ pub(super) fn drop_below(
         let (Some(handle), Some(files)) = (feed.partition(partition), feed.files.partition(partition)) else {
             continue;
         };
-        if let Some((log, feed, run)) = files.runs().after(handle.published().first_run, commit)? {
+        // In this order: what is not open any more below that end has its runs.
+        let ends = handle.published();
+        let undecided = feed.open_start(partition).map_or(ends.high_watermark, |open| open.min(ends.high_watermark));
+        if let Some((log, feed, run)) = files.runs().after(ends.first_run, commit, undecided)? {
             partitions.push(PartitionStart { partition, log, feed, run });
         }
     }
@@ -168,7 +171,7 @@ fn first_with_records(
             continue;
         };
         let ends = handle.published();
-        first = first.min(files.runs().commit_after(ends.first_run, ends.log_start)?.unwrap_or(first));
+        first = first.min(files.runs().commit_after_feed(ends.first_run, ends.feed_start)?.unwrap_or(first));
     }
     Ok(first)
 }

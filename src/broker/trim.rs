@@ -40,7 +40,7 @@ impl Broker {
         Ok(decided.value?.manifest)
     }
 
-    /// Deletes the records of a partition's log below an offset (none: its durable end), and completes when that is
+    /// Deletes the records of a partition's log below an offset (none: all that no open transaction holds), and completes when that is
     /// durable. The outcome is where the log begins.
     pub async fn delete_records(
         &self,
@@ -50,7 +50,8 @@ impl Broker {
     ) -> Result<Offset, DeleteError> {
         loop {
             let ends = published(feed, partition)?;
-            let below = below.unwrap_or(ends.high_watermark);
+            // As far as it may: no record of an open transaction goes.
+            let below = below.unwrap_or(ends.last_stable);
             let looked_at = feed.clone();
             let sealed = self.read_aside(move || sealed_place(&looked_at, partition, ends, below)).await?;
             let wish = DeleteRecords { feed: feed.id, partition, below, sealed, now: self.now() };
@@ -70,14 +71,18 @@ fn published(feed: &FeedHandle, partition: PartitionId) -> Result<PartitionEnds,
     Published::partition(feed, partition).ok_or_else(unknown)
 }
 
+/// None while a record below belongs to an open stream. Looked at in this order, for what is not open any more has its runs.
 fn sealed_place(
     feed: &FeedHandle,
     partition: PartitionId,
     ends: PartitionEnds,
     below: Offset,
 ) -> Result<Option<SealedPlace>, FileError> {
+    if feed.open_start(partition).is_some_and(|open| open < below) {
+        return Ok(None);
+    }
     match feed.files.partition(partition) {
-        Some(files) => files.runs().place(ends.first_run, below),
+        Some(files) => files.runs().place(ends.first_run, below).map(Some),
         None => Ok(None),
     }
 }

@@ -16,7 +16,7 @@ pub struct DeleteRecords {
     pub partition: PartitionId,
     /// The first offset that stays.
     pub below: Offset,
-    /// Where `below` lies in feed space, unless it lies behind all runs that are published.
+    /// Where `below` lies in feed space, unless some record below it belongs to a stream that is open.
     pub sealed: Option<SealedPlace>,
     pub now: Timestamp,
 }
@@ -24,7 +24,8 @@ pub struct DeleteRecords {
 /// A log offset as a place in feed space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SealedPlace {
-    /// The feed offset of the first sealed record at or after it.
+    /// One past the last place in feed space of a record below it. Feed space begins there when the log begins at the
+    /// offset: streams that were sealed in another order than they were written in lose more there than in the log.
     pub feed: FeedOffset,
     /// The newest commit with a record before it; none if there is no such record.
     pub last_before: Option<CommitNumber>,
@@ -52,6 +53,8 @@ pub enum TrimError {
     AboveEnd { below: Offset, end: Offset },
     #[error("the feed has {commits} commits; those below {below} cannot be dropped")]
     AboveCommits { below: CommitNumber, commits: CommitNumber },
+    #[error("a transaction is open since offset {first}; records below {below} cannot be deleted before it ends")]
+    InTransaction { below: Offset, first: Offset },
     /// A seal was decided since the runs were looked at: look again once it is durable.
     #[error("the feed was sealed meanwhile")]
     Behind,
@@ -70,6 +73,9 @@ impl State {
         }
         if wish.below <= partition.log_start {
             return Ok(Decision::nothing(partition.log_start));
+        }
+        if wish.below > partition.last_stable() {
+            return Err(TrimError::InTransaction { below: wish.below, first: partition.last_stable() });
         }
         let (start, whole) = place(feed, partition, &wish)?;
         let start = PartitionStart {
@@ -100,7 +106,9 @@ impl State {
                 partition: wished.partition,
                 partitions: feed.partitions.len() as u32,
             })?;
-            partitions.extend(partition.later(wished));
+            // Whatever was looked up, no record of an open stream goes.
+            let log = feed.open_start(wished.partition).map_or(wished.log, |open| wished.log.min(open));
+            partitions.extend(partition.later(PartitionStart { log, ..wished }));
         }
         if start == feed.history && partitions.is_empty() {
             return Ok(Decision::nothing(start));
@@ -111,13 +119,14 @@ impl State {
 
 /// Where feed space begins then, and from which commit on nothing is lost.
 fn place(feed: &Feed, partition: &Partition, wish: &DeleteRecords) -> Result<(FeedOffset, CommitNumber), TrimError> {
-    // Streams lie in the log in the order of their seals, so that sealed records come before open ones.
-    if wish.below >= feed.open_start(wish.partition).unwrap_or(partition.log_end) {
-        // What is lost of an open stream is noted when it is sealed.
-        return Ok((partition.feed_end, feed.next_commit));
+    if let Some(sealed) = wish.sealed {
+        return Ok((sealed.feed, sealed.last_before.map_or(CommitNumber(0), |commit| CommitNumber(commit.0 + 1))));
     }
-    let sealed = wish.sealed.ok_or(TrimError::Behind)?;
-    Ok((sealed.feed, sealed.last_before.map_or(CommitNumber(0), |commit| CommitNumber(commit.0 + 1))))
+    match feed.open_start(wish.partition) {
+        // What is lost of an open stream is noted when it is sealed, and then goes behind all that is sealed now.
+        Some(open) if open < wish.below => Ok((partition.feed_end, feed.next_commit)),
+        _ => Err(TrimError::Behind),
+    }
 }
 
 impl Feed {

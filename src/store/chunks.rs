@@ -46,6 +46,11 @@ impl Chunks {
         self.gone.load(Ordering::Acquire)
     }
 
+    /// Where the piece that holds `position` starts.
+    pub fn piece_start(&self, position: u64) -> u64 {
+        position / self.size() * self.size()
+    }
+
     /// Where the piece that holds `position` ends.
     pub fn piece_end(&self, position: u64) -> u64 {
         (position / self.size() + 1) * self.size()

@@ -234,7 +234,9 @@ impl PartitionFiles {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             names => names.map_err(FileError::io(&self.folder))?,
         };
-        Ok(self.log.remove_below(cut.log, cut.emptied, &names)? + self.runs.remove_below(cut.run, &names)?)
+        let num_removed =
+            self.log.remove_below(cut.log, cut.emptied, &names)? + self.runs.remove_below(cut.run, &names)?;
+        Ok(num_removed + self.aborted.remove_below(cut.log, &names)?)
     }
 
     pub(super) fn append(&self, segment: Offset, position: u64, batches: &[Placed]) -> Result<(), FileError> {

@@ -101,6 +101,11 @@ impl<O: Origin> RowFile<O> {
         self.file.remove_below(number * ROW_BYTES, names)
     }
 
+    /// The first row of the file that holds row `number`.
+    pub fn first_beside(&self, number: u64) -> u64 {
+        self.file.piece_start(number * ROW_BYTES) / ROW_BYTES
+    }
+
     /// The first of the rows `[first, end)` that does not fulfil `holds`, which a first part of them does and the rest does
     /// not; `end` if all do.
     pub fn partition_point(&self, first: u64, end: u64, holds: impl Fn(&Row) -> bool) -> Result<u64, FileError> {

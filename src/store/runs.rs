@@ -13,6 +13,9 @@ use super::row;
 use super::rows::{Origin, Row, RowFile};
 use super::shelf::Shelf;
 
+/// Rows that are looked at in one go.
+const PIECE_ROWS: u64 = 2048;
+
 /// See the module.
 pub struct Runs {
     rows: RowFile<Manifests>,
@@ -89,34 +92,48 @@ impl Runs {
     }
 }
 
-/// Runs in the order of the log. They lie there as in feed space, since every stream is a feed's implicit one so far.
+/// Runs by where they lie in the log, which is in the order of feed space only as long as there are no transactions.
 impl Runs {
     /// Where the log and the feed space go on after the commits below `commit`, and the first row that is left then; none
-    /// when they have no record here that is still there.
-    pub fn after(&self, first: u64, commit: CommitNumber) -> Result<Option<(Offset, FeedOffset, u64)>, FileError> {
-        let next = self.rows.partition_point(first, self.num_rows(), |row| decode(row).commit < commit)?;
+    /// when they have no record here that is still there. `undecided` is the first offset of the log that may yet get a
+    /// place in feed space: of an open stream, or the end.
+    pub fn after(
+        &self,
+        first: u64,
+        commit: CommitNumber,
+        undecided: Offset,
+    ) -> Result<Option<(Offset, FeedOffset, u64)>, FileError> {
+        let num_rows = self.num_rows();
+        let next = self.rows.partition_point(first, num_rows, |row| decode(row).commit < commit)?;
         if next == first {
             return Ok(None);
         }
-        let last = decode(&self.rows.row(next - 1)?);
-        Ok(Some((last.log_base.plus(last.count), last.end(), next)))
+        let feed = decode(&self.rows.row(next - 1)?).end();
+        let mut log = undecided;
+        for start in (next..num_rows).step_by(PIECE_ROWS as usize) {
+            let kept = self.rows.rows(start, num_rows.min(start + PIECE_ROWS))?;
+            log = kept.iter().map(|row| decode(row).log_base).fold(log, Offset::min);
+        }
+        Ok(Some((log, feed, next)))
     }
 
-    /// The commit of the newest run that begins at or below a log offset.
+    /// The newest commit with a run that begins at or below a log offset.
     pub fn commit_at(&self, first: u64, offset: Offset) -> Result<Option<CommitNumber>, FileError> {
-        let next = self.rows.partition_point(first, self.num_rows(), |row| decode(row).log_base <= offset)?;
-        if next == first { Ok(None) } else { Ok(Some(decode(&self.rows.row(next - 1)?).commit)) }
+        let found = self.rows.last_where(first, self.num_rows(), |row| decode(row).log_base <= offset)?;
+        Ok(found.map(|(_, row)| decode(&row).commit))
     }
 
-    /// The commit of the first run that is there and ends after a log offset.
+    /// The oldest commit that is there with a run that ends after a log offset.
     pub fn commit_after(&self, first: u64, offset: Offset) -> Result<Option<CommitNumber>, FileError> {
         let num_rows = self.num_rows();
-        let ends_before = |row: &Row| {
-            let run = decode(row);
-            run.log_base.plus(run.count) <= offset
-        };
-        let next = self.rows.partition_point(first, num_rows, ends_before)?;
-        if next == num_rows { Ok(None) } else { Ok(Some(decode(&self.rows.row(next)?).commit)) }
+        for start in (first..num_rows).step_by(PIECE_ROWS as usize) {
+            let piece = self.rows.rows(start, num_rows.min(start + PIECE_ROWS))?;
+            let mut runs = piece.iter().map(decode);
+            if let Some(run) = runs.find(|run| run.log_base.plus(run.count) > offset) {
+                return Ok(Some(run.commit));
+            }
+        }
+        Ok(None)
     }
 
     /// The commit of the first run that is there and ends after an offset of feed space.
@@ -130,19 +147,16 @@ impl Runs {
         self.rows.remove_below(run, names)
     }
 
-    /// Where a log offset lies in feed space; none when it lies behind all runs.
-    pub fn place(&self, first: u64, below: Offset) -> Result<Option<SealedPlace>, FileError> {
-        let num_rows = self.num_rows();
-        let next = self.rows.partition_point(first, num_rows, |row| decode(row).log_base < below)?;
-        let before = if next > first { Some(decode(&self.rows.row(next - 1)?)) } else { None };
-        let last_before = before.map(|run| run.commit);
-        if let Some(run) = before.filter(|run| below < run.log_base.plus(run.count)) {
-            return Ok(Some(SealedPlace { feed: run.feed_base.plus(below.0 - run.log_base.0), last_before }));
-        }
-        if next == num_rows {
-            return Ok(None);
-        }
-        Ok(Some(SealedPlace { feed: decode(&self.rows.row(next)?).feed_base, last_before }))
+    /// What is left of feed space without the log below an offset, when every record below it is sealed or aborted.
+    pub fn place(&self, first: u64, below: Offset) -> Result<SealedPlace, FileError> {
+        let found = self.rows.last_where(first, self.num_rows(), |row| decode(row).log_base < below)?;
+        Ok(match found.map(|(_, row)| decode(&row)) {
+            Some(run) => SealedPlace {
+                feed: run.feed_base.plus(run.count.min(below.0 - run.log_base.0)),
+                last_before: Some(run.commit),
+            },
+            None => SealedPlace { feed: FeedOffset(0), last_before: None },
+        })
     }
 }
 

@@ -100,9 +100,9 @@ fn of_view(error: &ViewError) -> ResponseError {
 
 pub fn of_trim(error: &DeleteError) -> ResponseError {
     match error {
-        DeleteError::Trim(TrimError::AboveEnd { .. } | TrimError::AboveCommits { .. }) => {
-            ResponseError::OffsetOutOfRange
-        }
+        DeleteError::Trim(
+            TrimError::AboveEnd { .. } | TrimError::AboveCommits { .. } | TrimError::InTransaction { .. },
+        ) => ResponseError::OffsetOutOfRange,
         DeleteError::Trim(TrimError::UnknownFeed { .. } | TrimError::UnknownPartition { .. }) => {
             ResponseError::UnknownTopicOrPartition
         }

@@ -1,6 +1,8 @@
 //! A simple model of feeds, written down a second time: lists of values, nothing clever. What the machine does must
 //! be what this says.
 
+mod transactions;
+
 use std::collections::{BTreeMap, HashMap};
 
 use super::files::{FeedFiles, Files};
@@ -11,6 +13,10 @@ use super::*;
 pub struct Oracle {
     pub feeds: BTreeMap<FeedId, OracleFeed>,
     pub floor: i64,
+    /// Transactions by their transactional ids.
+    pub open: BTreeMap<String, transactions::OracleTransaction>,
+    /// Of one group, in partition 0 of topics.
+    pub positions: BTreeMap<String, i64>,
 }
 
 #[derive(Default)]
@@ -18,6 +24,10 @@ pub struct OracleFeed {
     pub name: String,
     pub partitions: Vec<OraclePartition>,
     pub open: Option<OracleStream>,
+    /// Those of transactions, by their transactional ids.
+    pub transactions: BTreeMap<String, OracleStream>,
+    /// How many streams became no commit.
+    pub aborted: i64,
     pub commits: Vec<OracleCommit>,
     /// Commits, and manifests, below were dropped.
     pub dropped: (i64, i64),
@@ -27,9 +37,13 @@ pub struct OracleFeed {
 #[derive(Default)]
 pub struct OraclePartition {
     pub log: Vec<String>,
-    pub feed: Vec<String>,
+    /// With their offsets in the log.
+    pub feed: Vec<(String, i64)>,
     /// Records of the log below were deleted.
     pub start: i64,
+    /// Feed space below is gone.
+    pub feed_start: i64,
+    pub aborted: Vec<AbortedRow>,
 }
 
 /// Its values by partition, in append order.
@@ -42,7 +56,7 @@ pub struct OracleStream {
     due: i64,
     records: i64,
     bytes: u64,
-    values: BTreeMap<u32, Vec<String>>,
+    values: BTreeMap<u32, Vec<(String, i64)>>,
 }
 
 pub struct OracleCommit {
@@ -66,18 +80,13 @@ impl Oracle {
     pub fn append(&mut self, feed: FeedId, batch: Produced<'_>, settings: &FeedSettings, now: i64) -> i64 {
         let floor = self.floor;
         let feed = self.feeds.get_mut(&feed).unwrap();
-        let partition = &mut feed.partitions[batch.partition as usize];
-        let base = partition.log.len() as i64;
-        partition.log.extend_from_slice(batch.values);
+        let base = feed.partitions[batch.partition as usize].push(batch.values);
         if feed.open.is_none() {
             feed.open = Some(feed.new_stream(now, batch.label));
         }
         let stream = feed.open.as_mut().unwrap();
-        stream.appended = Some((stream.appended.map_or(now, |(first, _)| first), now));
         stream.due = stream.opened.min(now) + settings.seal_ms;
-        stream.records += batch.values.len() as i64;
-        stream.bytes += batch.bytes;
-        stream.values.entry(batch.partition).or_default().extend_from_slice(batch.values);
+        stream.add(batch.partition, base, batch.values, batch.bytes, now);
         let (records, bytes) = (stream.records, stream.bytes);
         if let Some(label) = batch.seal {
             feed.seal(SealReason::Header, label, now, floor);
@@ -112,8 +121,16 @@ impl Oracle {
             let dropped = feed.commits[..commit as usize].iter();
             let records: usize =
                 dropped.filter_map(|commit| commit.stream.values.get(&(index as u32))).map(Vec::len).sum();
-            // All streams are implicit ones, so that sealed records are the first ones of the log.
-            partition.start = partition.start.max(records as i64);
+            if records == 0 {
+                continue;
+            }
+            // The log begins with the first record that is kept or may yet be.
+            let open = feed.open.iter().chain(feed.transactions.values());
+            let open = open.filter_map(|stream| stream.first_in(index as u32));
+            let kept = partition.feed[records..].iter().map(|(_, offset)| *offset);
+            let first = kept.chain(open).min().unwrap_or(partition.log.len() as i64);
+            partition.start = partition.start.max(first);
+            partition.feed_start = partition.feed_start.max(records as i64);
         }
     }
 
@@ -121,8 +138,12 @@ impl Oracle {
     pub fn compare(&self, state: &State, files: &Files) {
         assert_eq!(files.ids(), self.feeds.keys().copied().collect::<Vec<_>>());
         assert_eq!(state.feeds().count(), self.feeds.len());
-        let due = self.feeds.values().filter_map(|feed| feed.open.as_ref()).map(|stream| stream.due).min();
+        let due = self.feeds.values().filter_map(|feed| feed.open.as_ref()).map(|stream| stream.due);
+        let due = due.chain(self.open.values().map(|open| open.due)).min();
         assert_eq!(state.deadline(), due.map(Timestamp));
+        let positions = state.subscription("readers").into_iter().flat_map(Subscription::positions);
+        let positions = positions.map(|(topic, _, position)| (topic.to_owned(), position.offset));
+        assert_eq!(positions.collect::<BTreeMap<_, _>>(), self.positions);
         for (id, feed) in &self.feeds {
             feed.compare(state.feed(*id).unwrap(), files.feed(*id));
         }
@@ -153,11 +174,21 @@ impl OracleFeed {
             None => self.new_stream(sealed, None),
         };
         stream.label = stream.label.or(label);
+        self.publish(stream, reason, sealed);
+    }
+
+    fn publish(&mut self, stream: OracleStream, reason: SealReason, sealed: i64) {
         let mut bases = BTreeMap::new();
         for (partition, values) in &stream.values {
-            let feed = &mut self.partitions[*partition as usize].feed;
-            bases.insert(*partition, feed.len() as i64);
-            feed.extend_from_slice(values);
+            let partition_of = &mut self.partitions[*partition as usize];
+            let base = partition_of.feed.len() as i64;
+            bases.insert(*partition, base);
+            partition_of.feed.extend_from_slice(values);
+            // What was deleted from it while it was open is gone from feed space as well.
+            let lost = values.iter().filter(|(_, offset)| *offset < partition_of.start).count() as i64;
+            if lost > 0 {
+                partition_of.feed_start = base + lost;
+            }
         }
         self.commits.push(OracleCommit { stream, reason, sealed, bases });
     }
@@ -167,11 +198,14 @@ impl OracleFeed {
         for (index, expected) in self.partitions.iter().enumerate() {
             let (files, partition) = (&files.partitions[index], &feed.partitions()[index]);
             assert_eq!(files.log, expected.log);
-            assert_eq!(files.feed_space(), expected.feed);
+            let values: Vec<String> = expected.feed.iter().map(|(value, _)| value.clone()).collect();
+            assert_eq!(files.feed_space(), values);
+            assert_eq!(files.aborted, expected.aborted);
             assert_eq!(partition.log_end().0, expected.log.len() as i64);
             assert_eq!(partition.feed_end().0, expected.feed.len() as i64);
             assert_eq!(partition.log_start().0, expected.start);
-            assert_eq!(partition.feed_start().0, expected.start.min(expected.feed.len() as i64));
+            assert_eq!(partition.feed_start().0, expected.feed_start);
+            assert_eq!(partition.last_stable().0, self.stable(index as u32));
             let (first, dropped) = (partition.first_run() as usize, feed.history().commit);
             assert!(files.runs[..first].iter().all(|run| run.commit < dropped));
             assert!(files.runs[first..].iter().all(|run| run.commit >= dropped));
@@ -180,22 +214,54 @@ impl OracleFeed {
         for (commit, (row, manifest)) in self.commits.iter().zip(&files.commits) {
             commit.compare(row, manifest);
         }
-        assert_eq!(files.events.len() as i64, self.streams + self.commits.len() as i64);
+        assert_eq!(files.events.len() as i64, self.streams + self.commits.len() as i64 + self.aborted);
         assert_eq!((feed.history().commit.0, feed.history().manifest.0), self.dropped);
         assert_eq!(feed.history(), files.start);
         for commit in &self.commits[self.commits.len().min(feed.history().whole.0 as usize)..] {
-            let lost = |(index, base): (&u32, &i64)| *base < self.partitions[*index as usize].start;
+            let lost = |(index, base): (&u32, &i64)| *base < self.partitions[*index as usize].feed_start;
             assert!(!commit.bases.iter().any(lost), "a commit that is called whole has lost records");
         }
-        let open = feed.open_stream().map(|stream| {
+        let values_of = |stream: &OpenStream| {
             let values = |partition: PartitionId| {
                 let log = &files.partitions[partition.0 as usize].log;
                 let extents = stream.extents(partition).iter();
                 extents.flat_map(|e| log[e.base.0 as usize..e.end().0 as usize].to_vec()).collect::<Vec<_>>()
             };
-            (stream.id().0, stream.parts().map(|(p, _)| (p.0, values(p))).collect::<BTreeMap<_, _>>())
-        });
-        assert_eq!(open, self.open.clone().map(|stream| (stream.id, stream.values)));
+            let owner = stream.owner().map(str::to_owned);
+            (stream.id().0, (owner, stream.parts().map(|(p, _)| (p.0, values(p))).collect::<BTreeMap<_, _>>()))
+        };
+        let open: BTreeMap<_, _> = feed.open_streams().map(values_of).collect();
+        let owned = self.transactions.iter().map(|(id, stream)| (Some(id.clone()), stream));
+        let expected = self.open.iter().map(|stream| (None, stream)).chain(owned);
+        let expected = expected.map(|(owner, stream)| (stream.id, (owner, stream.texts())));
+        assert_eq!(open, expected.collect());
+    }
+}
+
+impl OraclePartition {
+    /// Appends to the log; returns the base offset.
+    fn push(&mut self, values: &[String]) -> i64 {
+        self.log.extend_from_slice(values);
+        (self.log.len() - values.len()) as i64
+    }
+}
+
+impl OracleStream {
+    fn add(&mut self, partition: u32, base: i64, values: &[String], bytes: u64, now: i64) {
+        self.appended = Some((self.appended.map_or(now, |(first, _)| first), now));
+        self.records += values.len() as i64;
+        self.bytes += bytes;
+        let placed = values.iter().cloned().zip(base..);
+        self.values.entry(partition).or_default().extend(placed);
+    }
+
+    pub fn first_in(&self, partition: u32) -> Option<i64> {
+        Some(self.values.get(&partition)?.first()?.1)
+    }
+
+    fn texts(&self) -> BTreeMap<u32, Vec<String>> {
+        let texts = |values: &Vec<(String, i64)>| values.iter().map(|(value, _)| value.clone()).collect();
+        self.values.iter().map(|(partition, values)| (*partition, texts(values))).collect()
     }
 }
 

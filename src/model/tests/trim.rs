@@ -3,16 +3,18 @@
 use super::files::{FeedFiles, Files};
 use super::*;
 
-/// Where a log offset lies in feed space, looked up in all runs there are.
-pub fn place_of(runs: &[RunRow], below: Offset) -> Option<SealedPlace> {
-    let last_before = runs.iter().rfind(|run| run.log_base < below).map(|run| run.commit);
-    let at_or_after = runs.iter().find(|run| run.log_base.plus(run.count) > below)?;
-    let feed = at_or_after.feed_base.plus((below.0 - at_or_after.log_base.0).max(0));
-    Some(SealedPlace { feed, last_before })
+/// Where a log offset lies in feed space, looked up in all runs there are. None when a stream is open that begins below.
+pub fn place_of(runs: &[RunRow], open: Option<Offset>, below: Offset) -> Option<SealedPlace> {
+    if open.is_some_and(|open| open < below) {
+        return None;
+    }
+    let run = runs.iter().rfind(|run| run.log_base < below);
+    let feed = run.map_or(FeedOffset(0), |run| run.feed_base.plus(run.count.min(below.0 - run.log_base.0)));
+    Some(SealedPlace { feed, last_before: run.map(|run| run.commit) })
 }
 
 /// The wish to drop the commits below one, and their manifests below another, as the files say it.
-pub fn drop_below(feed: FeedId, files: &FeedFiles, commit: CommitNumber, manifest: CommitNumber) -> DropCommits {
+pub fn drop_below(feed: &Feed, files: &FeedFiles, commit: CommitNumber, manifest: CommitNumber) -> DropCommits {
     let dropped = manifest.0.checked_sub(1).and_then(|last| files.commits.get(last as usize));
     let start = HistoryStart {
         commit,
@@ -24,24 +26,27 @@ pub fn drop_below(feed: FeedId, files: &FeedFiles, commit: CommitNumber, manifes
     let partitions = files.partitions.iter().enumerate().filter_map(|(index, files)| {
         let run = files.runs.partition_point(|run| run.commit < commit);
         let last = files.runs[..run].last()?;
-        let (log, feed) = (last.log_base.plus(last.count), last.feed_base.plus(last.count));
-        Some(PartitionStart { partition: PartitionId(index as u32), log, feed, run: run as u64 })
+        let partition = PartitionId(index as u32);
+        let kept = files.runs[run..].iter().map(|run| run.log_base);
+        let log = kept.chain(feed.open_start(partition)).min().unwrap_or(Offset(files.log.len() as i64));
+        Some(PartitionStart { partition, log, feed: last.feed_base.plus(last.count), run: run as u64 })
     });
-    DropCommits { feed, start, partitions: partitions.collect(), now: Timestamp(7) }
+    DropCommits { feed: feed.id(), start, partitions: partitions.collect(), now: Timestamp(7) }
 }
 
 impl Machine {
     /// Deletes from partition 0 of feed 0.
     fn delete_records(&mut self, below: i64) -> Result<Offset, TrimError> {
         let below = Offset(below);
-        let sealed = place_of(&self.files().feed(FeedId(0)).partitions[0].runs, below);
+        let sealed =
+            place_of(&self.files().feed(FeedId(0)).partitions[0].runs, self.feed().open_start(PartitionId(0)), below);
         let wish = DeleteRecords { feed: FeedId(0), partition: PartitionId(0), below, sealed, now: self.now };
         let decision = self.state.decide_delete_records(wish)?;
         Ok(self.take(decision))
     }
 
     fn drop_commits(&mut self, below: i64) -> Result<HistoryStart, TrimError> {
-        let wish = drop_below(FeedId(0), self.files().feed(FeedId(0)), CommitNumber(below), CommitNumber(below));
+        let wish = drop_below(self.feed(), self.files().feed(FeedId(0)), CommitNumber(below), CommitNumber(below));
         let decision = self.state.decide_drop_commits(wish)?;
         Ok(self.take(decision))
     }
@@ -107,7 +112,8 @@ fn an_offset_inside_sealed_records_must_have_been_looked_up() {
         now: Timestamp(9),
     };
     assert_eq!(machine.state.decide_delete_records(wish(1)), Err(TrimError::Behind));
-    let decision = machine.state.decide_delete_records(wish(2)).unwrap();
+    assert_eq!(machine.state.decide_delete_records(wish(2)), Err(TrimError::Behind));
+    let decision = machine.state.decide_delete_records(wish(3)).unwrap();
     machine.take(decision);
     assert_eq!(machine.log().feed_start(), FeedOffset(2));
     assert_eq!(machine.feed().history().whole, CommitNumber(1));

@@ -1,6 +1,8 @@
 //! A seeded walk: tens of thousands of random steps, after each of which the machine must agree with the oracle, with
 //! a second machine that applies what was decoded, and with itself after a restart.
 
+mod transactions;
+
 use std::collections::{BTreeSet, HashMap};
 
 use super::files::{Files, placed};
@@ -11,6 +13,9 @@ use crate::disk::SplitMix;
 
 const EXPIRATION_MS: i64 = 60_000;
 const SEQUENCES: i64 = 1 << 31;
+
+/// Producers without transactions; those with are given the ids below.
+const PLAIN_IDS: i64 = 1_000_000;
 
 /// Where a producer's sequences count: a partition of a feed, or its control topic.
 type Target = (FeedId, Option<u32>);
@@ -26,6 +31,7 @@ struct Walk {
     files: Files,
     oracle: Oracle,
     clients: HashMap<Target, Clients>,
+    transactors: HashMap<String, transactions::Transactor>,
     next_value: u64,
     /// What came of the batches of idempotent producers, so that no case is missed by all walks.
     seen: BTreeSet<String>,
@@ -63,6 +69,7 @@ impl Walk {
             files: Files::default(),
             oracle: Oracle::default(),
             clients: HashMap::new(),
+            transactors: HashMap::new(),
             next_value: 0,
             seen: BTreeSet::new(),
         }
@@ -70,8 +77,9 @@ impl Walk {
 
     fn step(&mut self) {
         match self.random.below(100) {
-            0..=34 => self.append_by_client(),
-            35..=59 => self.append_plain(),
+            0..=19 => self.append_by_client(),
+            20..=34 => self.append_plain(),
+            35..=59 => self.transact(),
             60..=67 => self.seal_by_client(),
             68..=71 => self.seal_by_operator(),
             72..=84 => self.pass_time(),
@@ -103,11 +111,13 @@ impl Walk {
     fn delete_records(&mut self) {
         let Some((feed, partition)) = self.any_partition() else { return };
         let runs = &self.files.feed(feed).partitions[partition as usize].runs;
-        let expected = &mut self.oracle.feeds.get_mut(&feed).unwrap().partitions[partition as usize];
-        let (end, sealed_end) = (expected.log.len() as i64, expected.feed.len() as i64);
+        let end = self.oracle.feeds[&feed].partitions[partition as usize].log.len() as i64;
         let below = self.random.below(end as u64 + 2) as i64;
         let looked = self.random.chance(3, 4);
-        let sealed = place_of(runs, Offset(below)).filter(|_| looked);
+        let open = self.oracle.feeds[&feed].open.as_ref().and_then(|stream| stream.first_in(partition));
+        let open_start = self.state.feed(feed).unwrap().open_start(PartitionId(partition));
+        let sealed = place_of(runs, open_start, Offset(below)).filter(|_| looked);
+        let stable = self.oracle.feeds[&feed].stable(partition);
         let wish = DeleteRecords {
             feed,
             partition: PartitionId(partition),
@@ -117,11 +127,19 @@ impl Walk {
         };
         match self.state.decide_delete_records(wish) {
             Ok(decision) => {
-                expected.start = expected.start.max(below);
+                let expected = &mut self.oracle.feeds.get_mut(&feed).unwrap().partitions[partition as usize];
+                if below > expected.start {
+                    expected.start = below;
+                    let lost = expected.feed.iter().rposition(|(_, offset)| *offset < below).map_or(0, |last| last + 1);
+                    let has_open = open.is_some_and(|open| open < below);
+                    let gone = if has_open { expected.feed.len() } else { lost };
+                    expected.feed_start = expected.feed_start.max(gone as i64);
+                }
                 let start = expected.start;
                 assert_eq!(self.take(decision), Offset(start));
             }
-            Err(TrimError::Behind) => assert!(!looked && below < sealed_end),
+            Err(TrimError::Behind) => assert!(!looked && open.is_none_or(|open| open >= below)),
+            Err(TrimError::InTransaction { first, .. }) => assert!(first == Offset(stable) && below > stable),
             Err(error) => {
                 assert_eq!(error, TrimError::AboveEnd { below: Offset(below), end: Offset(end) });
                 assert!(below > end);
@@ -134,7 +152,12 @@ impl Walk {
         let commits = self.oracle.feeds[&feed].commits.len() as u64;
         let commit = self.random.below(commits + 1) as i64;
         let manifest = self.random.below(commit as u64 + 1) as i64;
-        let wish = drop_below(feed, self.files.feed(feed), CommitNumber(commit), CommitNumber(manifest));
+        let wish = drop_below(
+            self.state.feed(feed).unwrap(),
+            self.files.feed(feed),
+            CommitNumber(commit),
+            CommitNumber(manifest),
+        );
         let decision = self.state.decide_drop_commits(wish).unwrap();
         self.take(decision);
         self.oracle.drop_commits(feed, commit, manifest);
@@ -142,7 +165,7 @@ impl Walk {
 
     fn append_by_client(&mut self) {
         let Some((feed, partition)) = self.any_partition() else { return };
-        let (target, id) = ((feed, Some(partition)), self.random.below(4) as i64);
+        let (target, id) = ((feed, Some(partition)), PLAIN_IDS + self.random.below(4) as i64);
         let mut values = self.values();
         let sending = self.sending(target, id, values.len() as i64);
         values.resize(sending.count as usize, "more".to_owned());
@@ -162,7 +185,7 @@ impl Walk {
 
     fn seal_by_client(&mut self) {
         let Some((feed, _)) = self.any_partition() else { return };
-        let (target, id) = ((feed, None), self.random.below(3) as i64);
+        let (target, id) = ((feed, None), PLAIN_IDS + self.random.below(3) as i64);
         let count = 1 + self.random.below(3) as i64;
         let sending = self.sending(target, id, count);
         self.see(&sending.expected);
@@ -235,6 +258,7 @@ impl Walk {
         let decision = self.state.decide_due(Timestamp(self.now));
         self.take(decision);
         self.oracle.seal_due(self.now);
+        self.time_out();
         assert!(self.state.deadline().is_none_or(|at| at.0 > self.now));
     }
 
@@ -257,7 +281,7 @@ impl Walk {
         let Some((feed, _)) = self.any_partition() else { return };
         let decision = self.state.decide_delete(feed, Timestamp(self.now)).unwrap();
         self.take(decision);
-        self.oracle.feeds.remove(&feed);
+        self.oracle.delete(feed);
         assert!(self.state.decide_delete(feed, Timestamp(self.now)).is_err());
     }
 
@@ -450,6 +474,6 @@ fn walks_agree_with_the_oracle() {
     for seed in 1..=24 {
         seen.append(&mut walk(seed, 2_000));
     }
-    let all = "Bytes Control Duplicate Forgotten Gap Header NewEpoch OlderEpoch Operator Records Taken Time";
+    let all = "Aborted Bound Bytes Committed Control Cut Duplicate Fenced Forgotten Gap Header InTransaction NewEpoch OlderEpoch Operator Records RepeatedInTransaction Taken Time TimedOut Transaction";
     assert_eq!(seen.into_iter().collect::<Vec<_>>().join(" "), all);
 }

@@ -106,6 +106,8 @@ impl State {
             return Err(EnlistError::NotEnlisted { id, group });
         }
         positions.retain(|moved| self.feed_named(feed_of_topic(&moved.topic)).is_some());
+        // A time to be forgotten at can be told with plain positions only.
+        positions.iter_mut().for_each(|moved| moved.expires = None);
         self.check_positions(&group, &positions)?;
         let producer = identity.producer;
         let mut entries = Vec::new();

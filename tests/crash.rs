@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use history::{Point, Ran, go_on, open, run, run_to_rest};
+use history::{Point, Ran, WIDE_GROUPS, go_on, open, run, run_to_rest, run_wide};
 use streamstack::disk::{CrashPolicy, Disk, FaultyDisk, OpenMode};
-use streamstack::model::feed_of_topic;
+use streamstack::model::{State, feed_of_topic};
 use streamstack::store::inspect::{Selection, inspect};
 use streamstack::store::{Durability, Opened};
 
@@ -143,6 +143,54 @@ fn an_acknowledged_position_never_goes_back() {
         }
     });
     assert!(num_positions.into_inner() > 1_000);
+}
+
+/// True when the transaction of [`run_wide`] ended; panics when it did so in part.
+fn wide_transaction_ended(state: &State) -> bool {
+    let commits: Vec<i64> = state.feeds().map(|feed| feed.next_commit().0).collect();
+    let has_position = state.subscription("group of loader-a").is_some();
+    for partition in state.feeds().flat_map(|feed| feed.partitions()) {
+        let (feed_end, stable, end) = (partition.feed_end().0, partition.last_stable().0, partition.log_end().0);
+        match has_position {
+            // The marker stands behind the records.
+            true => assert_eq!((feed_end, stable), (end - 1, end)),
+            false => assert_eq!((feed_end, stable), (0, 0)),
+        }
+    }
+    assert!(commits.iter().all(|commits| *commits == i64::from(has_position)), "{commits:?}");
+    has_position
+}
+
+#[test]
+fn a_transaction_over_five_partitions_of_three_feeds_ends_as_a_whole_or_not_at_all() {
+    let (mut num_ended, mut num_open) = (0, 0);
+    for (durability, seed) in [(Durability::Fsync, 1), (Durability::Fsync, 5), (Durability::Os, 2)] {
+        let whole = FaultyDisk::new();
+        assert_eq!(run_wide(&whole, durability, seed).num_acknowledged, WIDE_GROUPS + 1);
+        for number in 1..=whole.num_ops() {
+            let disk = FaultyDisk::new();
+            disk.crash_at(number);
+            let crash = Crash {
+                ran: run_wide(&disk, durability, seed),
+                disk,
+                told: format!("seed {seed}, operation {number}"),
+            };
+            let lost = [CrashPolicy::DropAll, CrashPolicy::KeepAll, CrashPolicy::Seeded(number)];
+            let images: Vec<FaultyDisk> = match durability {
+                Durability::Fsync => lost.into_iter().map(|policy| crash.disk.crash_image(policy)).collect(),
+                Durability::Os => vec![crash.disk.kill_image()],
+            };
+            for image in images {
+                let opened = check_image(&image, durability, crash.acknowledged(), &crash.told);
+                let ended = wide_transaction_ended(&opened.state);
+                let acknowledged = crash.ran.num_acknowledged == WIDE_GROUPS + 1;
+                assert!(ended || !acknowledged, "{}: an acknowledged end is gone", crash.told);
+                *(if ended { &mut num_ended } else { &mut num_open }) += 1;
+            }
+        }
+    }
+    println!("{num_ended} images with the transaction ended, {num_open} without");
+    assert!(num_ended > 10 && num_open > 100, "{num_ended} {num_open}");
 }
 
 #[test]

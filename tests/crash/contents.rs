@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use streamstack::batch::{PLACED_HEAD_LEN, batch_lengths, placed_head};
 use streamstack::model::{
-    AbortedRow, CommitNumber, CommitRow, DropCommits, FeedId, FeedOffset, HistoryStart, Offset, PartitionId,
+    AbortedRow, CommitNumber, CommitRow, DropCommits, Feed, FeedId, FeedOffset, HistoryStart, Offset, PartitionId,
     PartitionStart, RunRow, SealedPlace, State, TailWrite, Timestamp,
 };
 use streamstack::store::{Commits, FileError, PartitionFiles, Store, Streams};
@@ -89,17 +89,20 @@ impl Contents {
         }
     }
 
-    /// Where a log offset lies in feed space.
-    pub fn place(&self, feed: FeedId, partition: PartitionId, below: Offset) -> Option<SealedPlace> {
-        let runs = &self.feeds[&feed].partitions[partition.0 as usize].runs;
-        let last_before = runs.iter().rfind(|run| run.log_base < below).map(|run| run.commit);
-        let run = runs.iter().find(|run| run.log_base.plus(run.count) > below)?;
-        Some(SealedPlace { feed: run.feed_base.plus((below.0 - run.log_base.0).max(0)), last_before })
+    /// Where a log offset lies in feed space; none when a stream is open that begins below.
+    pub fn place(&self, feed: &Feed, partition: PartitionId, below: Offset) -> Option<SealedPlace> {
+        if open_start(feed, partition).is_some_and(|open| open < below) {
+            return None;
+        }
+        let runs = &self.feeds[&feed.id()].partitions[partition.0 as usize].runs;
+        let run = runs.iter().rfind(|run| run.log_base < below);
+        let feed = run.map_or(FeedOffset(0), |run| run.feed_base.plus(run.count.min(below.0 - run.log_base.0)));
+        Some(SealedPlace { feed, last_before: run.map(|run| run.commit) })
     }
 
     /// The wish to drop the commits below one, the manifests below another and the events below a third.
-    pub fn drop_below(&self, feed: FeedId, commit: i64, manifest: i64, event: i64) -> DropCommits {
-        let contents = &self.feeds[&feed];
+    pub fn drop_below(&self, feed: &Feed, commit: i64, manifest: i64, event: i64) -> DropCommits {
+        let contents = &self.feeds[&feed.id()];
         let dropped = contents.rows[..manifest as usize].last();
         let start = HistoryStart {
             commit: CommitNumber(commit),
@@ -111,10 +114,12 @@ impl Contents {
         let partitions = contents.partitions.iter().enumerate().filter_map(|(index, partition)| {
             let run = partition.runs.partition_point(|run| run.commit.0 < commit);
             let last = partition.runs[..run].last()?;
-            let (log, feed) = (last.log_base.plus(last.count), last.feed_base.plus(last.count));
-            Some(PartitionStart { partition: PartitionId(index as u32), log, feed, run: run as u64 })
+            let number = PartitionId(index as u32);
+            let kept = partition.runs[run..].iter().map(|run| run.log_base);
+            let log = kept.chain(open_start(feed, number)).min().unwrap_or(Offset(partition.end));
+            Some(PartitionStart { partition: number, log, feed: last.feed_base.plus(last.count), run: run as u64 })
         });
-        DropCommits { feed, start, partitions: partitions.collect(), now: Timestamp(0) }
+        DropCommits { feed: feed.id(), start, partitions: partitions.collect(), now: Timestamp(0) }
     }
 
     /// How many commits and how many stream events a feed has had.
@@ -182,6 +187,11 @@ impl Contents {
     }
 }
 
+/// Where the open streams begin in a partition's log.
+fn open_start(feed: &Feed, partition: PartitionId) -> Option<Offset> {
+    feed.open_streams().filter_map(|stream| stream.extents(partition).first()).map(|extent| extent.base).min()
+}
+
 impl PartitionContents {
     fn check(&self, files: &PartitionFiles) {
         let kept = self.batches.iter().filter(|(end, _)| *end > self.start).map(|(_, batch)| batch.to_vec());
@@ -191,9 +201,10 @@ impl PartitionContents {
         assert_eq!(files.runs().num_rows(), num_runs);
         let first = self.first_run as u64;
         assert_eq!(files.runs().rows(first, num_runs).unwrap(), self.runs[self.first_run..]);
-        let mut aborted = self.aborted.clone();
+        // Those that ended below the start may be there or not.
+        let mut aborted: Vec<_> = self.aborted.iter().filter(|row| row.last.0 >= self.start).copied().collect();
         aborted.sort_by_key(|row| (row.first, row.last));
-        assert_eq!(files.aborted().within(Offset(0), Offset(self.end)).unwrap(), aborted);
+        assert_eq!(files.aborted().within(Offset(self.start), Offset(self.end)).unwrap(), aborted);
         let feed_end = self.runs.last().map_or(0, |run| run.feed_base.0 + run.count);
         let covering = files.runs_covering(first, FeedOffset(0), FeedOffset(feed_end), usize::MAX >> 1).unwrap();
         assert_eq!(covering, self.runs[self.first_run..]);

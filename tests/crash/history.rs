@@ -15,6 +15,11 @@ use streamstack::model::{
 use streamstack::store::{Durability, Opened, Store, StoreError, StoreOptions};
 use uuid::Uuid;
 
+#[path = "transactions.rs"]
+mod transactions;
+
+pub use transactions::{WIDE_GROUPS, run_wide};
+
 use crate::contents::Contents;
 
 const SETTINGS: FeedSettings = FeedSettings {
@@ -78,12 +83,23 @@ pub fn open(disk: &FaultyDisk, durability: Durability) -> Result<Opened, StoreEr
 
 /// Runs the history of `seed`, `num_groups` long, until it ends or the disk dies.
 pub fn run(disk: &FaultyDisk, durability: Durability, seed: u64, num_groups: usize) -> Ran {
+    run_groups(disk, durability, seed, num_groups, |machine, _| machine.decide_group())
+}
+
+/// The same with what `decide` puts into each group.
+fn run_groups(
+    disk: &FaultyDisk,
+    durability: Durability,
+    seed: u64,
+    num_groups: usize,
+    decide: impl Fn(&mut Machine, usize),
+) -> Ran {
     let start = Point { lsn: Lsn(0), state: State::default(), contents: Contents::default() };
     let mut ran = Ran { points: vec![start], num_acknowledged: 1 };
     let Ok(opened) = open(disk, durability) else { return ran };
     let mut machine = Machine::new(opened, Contents::default(), seed);
-    for _ in 0..num_groups {
-        machine.decide_group();
+    for group in 0..num_groups {
+        decide(&mut machine, group);
         let acknowledged = machine.write_group();
         ran.points.push(machine.point());
         if acknowledged.is_err() {
@@ -152,15 +168,20 @@ impl Machine {
             let entries = self.decide();
             self.apply(entries);
             if self.image.1 == Lsn(0) || self.random.chance(1, 2) {
-                self.image = (self.state.encode(), self.lsn.plus(self.entries.len() as u64));
+                self.take_image();
             }
         }
     }
 
+    fn take_image(&mut self) {
+        self.image = (self.state.encode(), self.lsn.plus(self.entries.len() as u64));
+    }
+
     fn decide(&mut self) -> Vec<Entry> {
         let due = self.state.decide_due(Timestamp(self.now));
-        if !due.entries.is_empty() {
-            return due.entries;
+        let due = if due.entries.is_empty() { self.time_out() } else { due.entries };
+        if !due.is_empty() {
+            return due;
         }
         let feeds: Vec<FeedId> = self.state.feeds().map(|feed| feed.id()).collect();
         if feeds.is_empty() || (feeds.len() < FEEDS_MAX && self.random.chance(1, 6)) {
@@ -180,6 +201,7 @@ impl Machine {
             11..=14 if self.deletes => self.delete_records(feed),
             15..=17 if self.deletes => self.drop_commits(feed),
             18..=22 => self.move_positions(feed),
+            23..=38 => self.transact(feed),
             _ => self.append(feed),
         }
     }
@@ -206,8 +228,10 @@ impl Machine {
         let end = self.state.feed(feed).unwrap().partition(partition).unwrap().log_end().0;
         // Every third deletes all there is, which starts a new segment.
         let below = if self.random.chance(1, 3) { end } else { self.random.below(end as u64 + 1) as i64 };
-        let below = Offset(below);
-        let sealed = self.contents.place(feed, partition, below);
+        // No record of an open transaction can be deleted.
+        let stable = self.state.feed(feed).unwrap().partition(partition).unwrap().last_stable();
+        let below = Offset(below).min(stable);
+        let sealed = self.contents.place(self.state.feed(feed).unwrap(), partition, below);
         let wish = DeleteRecords { feed, partition, below, sealed, now: Timestamp(self.now) };
         self.state.decide_delete_records(wish).unwrap().entries
     }
@@ -217,7 +241,8 @@ impl Machine {
         let commit = commits - self.random.below(3).min(commits as u64) as i64;
         let manifest = self.random.below(commit as u64 + 1) as i64;
         let event = self.random.below(events as u64 + 1) as i64;
-        self.state.decide_drop_commits(self.contents.drop_below(feed, commit, manifest, event)).unwrap().entries
+        let wish = self.contents.drop_below(self.state.feed(feed).unwrap(), commit, manifest, event);
+        self.state.decide_drop_commits(wish).unwrap().entries
     }
 
     fn partition_of(&mut self, feed: FeedId) -> PartitionId {

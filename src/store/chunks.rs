@@ -87,11 +87,15 @@ impl Chunks {
         FileError::damaged(&path_of(&self.path, start), position - start, what)
     }
 
-    /// Where the first piece that is there starts; none when there is none.
+    /// Where the pieces begin that are there one after another up to the last; none when there is none. Of deleted ones, a
+    /// crash in the midst of it may leave any.
     pub fn first_start(&self) -> Result<Option<u64>, FileError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let names = self.shelf.disk.list(folder).map_err(FileError::io(folder))?;
-        Ok(names.iter().filter_map(|name| start_of(&self.path, name)).min())
+        let mut starts: Vec<u64> = names.iter().filter_map(|name| start_of(&self.path, name)).collect();
+        starts.sort_unstable_by(|a, b| b.cmp(a));
+        let whole = starts.iter().zip(0..).take_while(|(start, back)| **start + back * self.size() == starts[0]);
+        Ok(whole.last().map(|(start, _)| *start))
     }
 
     /// The bytes `[start, end)`, without a copy if they lie in one piece.

@@ -69,7 +69,7 @@ fn a_table_that_is_lost_short_or_damaged_is_made_anew() {
     for (seed, deletes) in [(700, false), (701, true), (702, true)] {
         let (disk, end) = rested(seed, 150, deletes);
         let tables = tables(&disk);
-        assert!(tables.len() > 10, "{tables:?}");
+        assert!(tables.len() >= 10, "{tables:?}");
         for (harm, work) in HARMS {
             for path in &tables {
                 let image = disk.kill_image();

@@ -146,8 +146,9 @@ impl Core {
 impl Inner {
     fn take_in(&mut self, entries: Vec<Entry>) {
         for entry in entries {
+            let num_writes = self.open.writes.len();
             self.state.apply(&entry, &mut self.open.writes);
-            self.open.bytes += size_of_entry(&entry);
+            self.open.bytes += size_of_entry(&entry, self.open.writes.len() - num_writes);
             self.open.entries.push(entry);
             self.next = self.next.plus(1);
         }
@@ -160,7 +161,7 @@ fn needs_sync(entry: &Entry) -> bool {
 }
 
 /// Bytes that the entry keeps waiting, for back-pressure.
-fn size_of_entry(entry: &Entry) -> usize {
+fn size_of_entry(entry: &Entry, num_writes: usize) -> usize {
     const HEAD: usize = 128;
     match entry {
         Entry::Appended(appended) => HEAD + appended.batch.len(),
@@ -188,7 +189,7 @@ fn size_of_entry(entry: &Entry) -> usize {
         }
         Entry::StreamNamed(named) => HEAD + named.metadata.as_ref().map_or(0, String::len),
         // Its markers and manifests are made with it.
-        Entry::TransactionEnded(ended) => HEAD * (1 + ended.seals.len() + ended.rolls.len()),
+        Entry::TransactionEnded(_) => HEAD * (1 + num_writes),
         _ => HEAD,
     }
 }

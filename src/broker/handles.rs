@@ -243,6 +243,8 @@ impl PartitionHandle {
     }
 
     fn publish_start(&self, start: PartitionStart) {
+        // What is gone is decided.
+        self.last_stable.fetch_max(start.log.0, Ordering::AcqRel);
         self.log_start.store(start.log.0, Ordering::Release);
         self.feed_start.store(start.feed.0, Ordering::Release);
         self.first_run.store(start.run, Ordering::Release);

@@ -1,24 +1,24 @@
 //! Where consumer groups read on, as it is told. Moving and forgetting positions is the groups' business, for it needs to be
 //! known who reads.
 
+use std::collections::BTreeSet;
+
 use super::Broker;
 use super::core::Gated;
 use crate::model::{PartitionId, Subscription, Transactions};
 
 /// Positions of a group that open transactions are to move: until these have ended, nobody knows where they will be.
-pub struct Unstable<'a> {
-    transactions: &'a Transactions,
-    group: &'a str,
-}
+pub struct Unstable<'a>(BTreeSet<(&'a str, PartitionId)>);
 
 impl Unstable<'_> {
+    fn of<'a>(transactions: &'a Transactions, group: &'a str) -> Unstable<'a> {
+        let staged = transactions.staging(group).filter_map(|(_, known)| known.open()?.staged_for(group));
+        Unstable(staged.flat_map(Subscription::positions).map(|(topic, partition, _)| (topic, partition)).collect())
+    }
+
     /// The position of that partition is one of them.
     pub fn holds(&self, topic: &str, partition: PartitionId) -> bool {
-        let mut staging = self.transactions.staging(self.group);
-        staging.any(|(_, known)| {
-            let staged = known.open().and_then(|open| open.staged_for(self.group));
-            staged.is_some_and(|staged| staged.position(topic, partition).is_some())
-        })
+        self.0.contains(&(topic, partition))
     }
 }
 
@@ -35,7 +35,7 @@ impl Broker {
         look: impl FnOnce(Option<&Subscription>, &Unstable<'_>) -> T,
     ) -> Gated<T> {
         self.core.look(|state| {
-            let unstable = Unstable { transactions: state.transactions(), group };
+            let unstable = Unstable::of(state.transactions(), group);
             look(state.subscription(group), &unstable)
         })
     }

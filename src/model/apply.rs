@@ -7,12 +7,13 @@ mod subscription;
 mod transaction;
 mod trim;
 
-use super::entry::{Entry, FeedCreated, Sealed};
+use super::entry::{Appended, Entry, FeedCreated, Sealed};
 use super::feed::{Feed, Partition};
 use super::ids::{FeedId, PartitionId, ProducerId, Timestamp};
-use super::producers::PRODUCERS_TOTAL_MAX;
+use super::producers::{PRODUCERS_TOTAL_MAX, Room};
 use super::state::{Overrides, State};
 use super::writes::TailWrite;
+use crate::batch::BatchHeader;
 use seal::InManifest;
 
 impl State {
@@ -27,8 +28,8 @@ impl State {
             Entry::ProducerOpened { producer } => self.open_producer(*producer),
             Entry::ProducersForgotten { feed, partition, before } => self.forget_producers(*feed, *partition, *before),
             Entry::Appended(appended) => {
-                let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
-                self.change_feed(appended.feed, |feed| feed.append(appended, crowded, writes));
+                let room = self.room_for_batch(appended);
+                self.change_feed(appended.feed, |feed| feed.append(appended, &room, writes));
             }
             Entry::Sealed(sealed) => self.seal(sealed, writes),
             Entry::TimeFloor { at } => self.time_floor = self.time_floor.max(*at),
@@ -117,10 +118,35 @@ impl State {
         self.num_producers -= producers.forget(before, is_open);
     }
 
+    fn room_for_batch(&self, appended: &Appended) -> Room {
+        let header = BatchHeader::parse(&appended.batch).expect("a batch is checked before it becomes an entry");
+        match header.has_producer() {
+            true => self.room_for(appended.feed, Some(appended.partition), ProducerId(header.producer_id)),
+            false => Room::default(),
+        }
+    }
+
+    /// What room there is for a producer in a partition of a feed, or in its control topic.
+    fn room_for(&self, feed: FeedId, partition: Option<PartitionId>, producer: ProducerId) -> Room {
+        let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
+        let producers = self.feed(feed).and_then(|feed| match partition {
+            Some(partition) => feed.partition(partition).map(Partition::producers),
+            None => Some(feed.seal_producers()),
+        });
+        let full = producers.filter(|producers| producers.is_full_for(producer, crowded));
+        let is_open =
+            |id: &ProducerId| self.transactions.of_producer(*id).is_some_and(|(_, known)| known.open().is_some());
+        let busy = full.map(|producers| producers.iter().map(|(id, _)| id).filter(is_open).collect());
+        Room { crowded, busy: busy.unwrap_or_default() }
+    }
+
     fn seal(&mut self, sealed: &Sealed, writes: &mut Vec<TailWrite>) {
         for stream in &sealed.streams {
-            let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
-            self.change_feed(stream.feed, |feed| feed.seal(sealed.at, stream, InManifest::default(), crowded, writes));
+            let room = match &stream.sealed_by {
+                Some(by) => self.room_for(stream.feed, None, by.producer),
+                None => Room::default(),
+            };
+            self.change_feed(stream.feed, |feed| feed.seal(sealed.at, stream, InManifest::default(), &room, writes));
         }
     }
 

@@ -3,7 +3,7 @@
 //! The rules are Kafka's (`ProducerAppendInfo`), with one addition: what is older than the remembered batches and was
 //! surely appended is called a duplicate, so that the producer goes on instead of giving up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ids::{ProducerId, Timestamp};
 use crate::batch::BatchHeader;
@@ -113,17 +113,22 @@ impl Producers {
         }
     }
 
-    /// Remembers a batch. `crowded`: too many producers are remembered already. Returns by how many the number of
-    /// producers grew: 1 or 0.
-    pub(super) fn append(&mut self, batch: &Sequenced, at: Timestamp, base: i64, crowded: bool) -> u64 {
+    /// True when a batch of that producer makes another one be forgotten. `crowded`: too many are remembered in all.
+    pub(super) fn is_full_for(&self, producer: ProducerId, crowded: bool) -> bool {
+        let len = self.len();
+        self.get(producer).is_none() && (len >= PRODUCERS_MAX || (crowded && len > 0))
+    }
+
+    /// Remembers a batch. Returns by how many the number of producers grew: 1 or 0.
+    pub(super) fn append(&mut self, batch: &Sequenced, at: Timestamp, base: i64, room: &Room) -> u64 {
+        let is_full = self.is_full_for(batch.producer, room.crowded);
         let producers = self.by_id.get_or_insert_default();
         let len = producers.len();
-        let is_new = !producers.contains_key(&batch.producer);
-        if is_new && (len >= PRODUCERS_MAX || (crowded && len > 0)) {
-            remove_most_silent(producers);
+        if is_full {
+            remove_most_silent(producers, &room.busy);
         }
         producers.entry(batch.producer).or_insert_with(|| Producer::new(batch, at)).append(batch, at, base);
-        (producers.len() - len) as u64
+        producers.len().saturating_sub(len) as u64
     }
 
     /// A transaction of the producer ended, with a marker of this epoch. What it sends after a marker of a higher epoch
@@ -175,10 +180,20 @@ impl Producers {
     }
 }
 
-fn remove_most_silent(producers: &mut BTreeMap<ProducerId, Producer>) {
-    if let Some(id) = producers.iter().min_by_key(|(id, producer)| (producer.last_at, **id)).map(|(id, _)| *id) {
+fn remove_most_silent(producers: &mut BTreeMap<ProducerId, Producer>, busy: &BTreeSet<ProducerId>) {
+    let idle = producers.iter().filter(|(id, _)| !busy.contains(id));
+    if let Some(id) = idle.min_by_key(|(id, producer)| (producer.last_at, **id)).map(|(id, _)| *id) {
         producers.remove(&id);
     }
+}
+
+/// What there is room for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Room {
+    /// Too many producers are remembered in all.
+    pub crowded: bool,
+    /// Those of open transactions are not forgotten for others: their batches would be taken a second time.
+    pub busy: BTreeSet<ProducerId>,
 }
 
 impl Producer {

@@ -6,14 +6,14 @@ use super::super::entry::Appended;
 use super::super::feed::{Feed, Partition, Segment};
 use super::super::history::{StreamEvent, StreamFact, StreamKind};
 use super::super::ids::{FeedId, PartitionId, StreamId, Timestamp};
-use super::super::producers::Sequenced;
+use super::super::producers::{Room, Sequenced};
 use super::super::stream::{Appending, Extent, OpenStream, StreamOfTransaction};
 use super::super::writes::{TailWrite, Told};
 use crate::batch::BatchHeader;
 
 impl Feed {
     /// Returns by how many the remembered producers grew.
-    pub(super) fn append(&mut self, entry: &Appended, crowded: bool, writes: &mut Vec<TailWrite>) -> u64 {
+    pub(super) fn append(&mut self, entry: &Appended, room: &Room, writes: &mut Vec<TailWrite>) -> u64 {
         let header = BatchHeader::parse(&entry.batch).expect("a batch is checked before it becomes an entry");
         let count = i64::from(header.last_offset_delta) + 1;
         let max_timestamp = Timestamp(header.max_timestamp);
@@ -42,7 +42,7 @@ impl Feed {
         let placing = Placing { feed, partition: entry.partition, roll, at, count, max_timestamp, batch };
         writes.push(partition.place_batch(placing));
         match Sequenced::of(&header) {
-            Some(batch) => partition.producers.append(&batch, entry.at, entry.base_offset.0, crowded),
+            Some(batch) => partition.producers.append(&batch, entry.at, entry.base_offset.0, room),
             None => 0,
         }
     }

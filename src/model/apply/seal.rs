@@ -8,7 +8,7 @@ use super::super::history::{
     CommitState, Manifest, ManifestPart, ManifestRun, ManifestTransaction, Sibling, StreamFact, StreamKind, label_hash,
 };
 use super::super::ids::{CommitNumber, PartitionId, StreamId, Timestamp};
-use super::super::producers::Sequenced;
+use super::super::producers::{Room, Sequenced};
 use super::super::stream::{Extent, OpenStream, StreamPart};
 use super::super::writes::{CommitRow, RunRow, TailWrite, Told};
 
@@ -26,7 +26,7 @@ impl Feed {
         at: Timestamp,
         sealed: &StreamSealed,
         in_manifest: InManifest,
-        crowded: bool,
+        room: &Room,
         writes: &mut Vec<TailWrite>,
     ) -> u64 {
         let last = self.last_sealed_at;
@@ -40,7 +40,7 @@ impl Feed {
         }
         let commit = self.next_commit;
         let more_producers = match &sealed.sealed_by {
-            Some(by) => self.seal_producers.append(&sequenced(by), at, commit.0, crowded),
+            Some(by) => self.seal_producers.append(&sequenced(by), at, commit.0, room),
             None => 0,
         };
         self.publish(at, sealed, stream, in_manifest, writes);

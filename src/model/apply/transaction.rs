@@ -8,7 +8,7 @@ use super::super::entry::{
 use super::super::feed::{Feed, Partition};
 use super::super::history::{AbortReason, ManifestTransaction, Sibling, StreamFact};
 use super::super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
-use super::super::producers::PRODUCERS_TOTAL_MAX;
+use super::super::producers::Room;
 use super::super::seal::SealWish;
 use super::super::state::State;
 use super::super::subscription::Subscription;
@@ -63,8 +63,8 @@ impl State {
         let (id, open) = self.open_of(named.by.producer);
         let stream = open.and_then(|open| open.stream_on(named.feed));
         let stream = stream.unwrap_or_else(|| panic!("{id:?} names a stream on feed {}, and has none", named.feed));
-        let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
-        self.change_feed(named.feed, |feed| feed.name_stream(stream, named, crowded));
+        let room = self.room_for(named.feed, None, named.by.producer);
+        self.change_feed(named.feed, |feed| feed.name_stream(stream, named, &room));
     }
 
     pub(super) fn end_transaction(&mut self, ended: &TransactionEnded, writes: &mut Vec<TailWrite>) {
@@ -146,8 +146,8 @@ impl State {
                 }
                 _ => InManifest::default(),
             };
-            let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
-            self.change_feed(stream.feed, |feed| feed.seal(ended.at, stream, in_manifest, crowded, writes));
+            let room = Room::default();
+            self.change_feed(stream.feed, |feed| feed.seal(ended.at, stream, in_manifest, &room, writes));
         }
     }
 
@@ -181,11 +181,11 @@ impl State {
 
 impl Feed {
     /// Returns by how many the remembered producers grew.
-    fn name_stream(&mut self, stream: StreamId, named: &StreamNamed, crowded: bool) -> u64 {
+    fn name_stream(&mut self, stream: StreamId, named: &StreamNamed, room: &Room) -> u64 {
         let transaction = self.open.get_mut(&stream).and_then(|stream| stream.transaction.as_mut());
         let transaction = transaction.unwrap_or_else(|| panic!("stream {stream} is not one of a transaction"));
         transaction.named = Some(SealWish { label: named.label.clone(), metadata: named.metadata.clone() });
-        self.seal_producers.append(&sequenced(&named.by), named.at, self.next_commit.0, crowded)
+        self.seal_producers.append(&sequenced(&named.by), named.at, self.next_commit.0, room)
     }
 
     fn mark(

@@ -1,5 +1,6 @@
 //! Appends: offsets, segments, streams that open, and batches of idempotent producers.
 
+use super::super::producers::Room;
 use super::*;
 
 fn positions(machine: &Machine) -> Vec<(Offset, u64, Offset)> {
@@ -157,12 +158,17 @@ fn producers_at_the_limit_push_out_the_most_silent_one() {
         count: 1,
     };
     for id in 0..super::super::producers::PRODUCERS_MAX {
-        assert_eq!(producers.append(&batch(id), Timestamp(id as i64), 0, false), 1);
+        assert_eq!(producers.append(&batch(id), Timestamp(id as i64), 0, &Room::default()), 1);
     }
-    assert_eq!(producers.append(&batch(1_000_000), Timestamp(1_000_000), 0, false), 0);
+    assert_eq!(producers.append(&batch(1_000_000), Timestamp(1_000_000), 0, &Room::default()), 0);
     assert_eq!(producers.get(ProducerId(0)), None);
     // When all partitions together have too many, each new one costs an old one.
-    assert_eq!(producers.append(&batch(1_000_001), Timestamp(1_000_001), 0, true), 0);
+    let crowded = Room { crowded: true, ..Room::default() };
+    assert_eq!(producers.append(&batch(1_000_001), Timestamp(1_000_001), 0, &crowded), 0);
     assert_eq!(producers.get(ProducerId(1)), None);
-    assert_eq!(Producers::default().append(&batch(1), Timestamp(1), 0, true), 1);
+    assert_eq!(Producers::default().append(&batch(1), Timestamp(1), 0, &crowded), 1);
+    // One with an open transaction stays: its batches must go on being told from repeated ones.
+    let busy = Room { crowded: true, busy: [ProducerId(2)].into() };
+    assert_eq!(producers.append(&batch(1_000_002), Timestamp(1_000_002), 0, &busy), 0);
+    assert!(producers.get(ProducerId(2)).is_some() && producers.get(ProducerId(3)).is_none());
 }

@@ -1,5 +1,6 @@
 //! Sequences: what follows, what repeats, what is missing.
 
+use super::super::producers::Room;
 use super::*;
 
 const NEVER: Timestamp = Timestamp(i64::MIN);
@@ -9,7 +10,7 @@ fn known(first: i32, counts: &[i64]) -> Producers {
     let mut producers = Producers::default();
     let (mut sequence, mut base) = (first, 100);
     for count in counts {
-        producers.append(&batch(3, sequence, *count), Timestamp(5), base, false);
+        producers.append(&batch(3, sequence, *count), Timestamp(5), base, &Room::default());
         sequence = after(sequence, *count);
         base += count;
     }
@@ -100,7 +101,7 @@ fn epochs_only_rise_and_start_at_zero() {
 #[test]
 fn a_new_epoch_knows_nothing_of_the_old_batches() {
     let mut producers = known(0, &[1, 1]);
-    producers.append(&batch(4, 0, 3), Timestamp(6), 200, false);
+    producers.append(&batch(4, 0, 3), Timestamp(6), 200, &Room::default());
     assert_eq!(producers.check(&batch(4, 0, 3), NEVER), Ok(Sequence::Repeated { base: 200 }));
     assert_eq!(producers.check(&batch(4, 0, 1), NEVER), forgotten(0));
     assert_eq!(producers.check(&batch(4, 3, 1), NEVER), Ok(Sequence::Next));

@@ -10,7 +10,7 @@
 //! broker     the running machine: the core and its lock, flusher, handles, consumer groups, waiters, upkeep
 //! view       readings of a feed and their names: raw feed space, commits, ranges, streams, the history topics
 //! store      journal, segments, tail files, manifest, recovery
-//! model      pure: ids, Entry, State::apply, feeds, streams, seals, producers, subscriptions, group/
+//! model      pure: ids, Entry, State::apply, feeds, streams, seals, transaction/, producers, subscriptions, group/
 //! batch      Kafka record batch v2: header, records, bounded codecs
 //! disk       trait Disk; os, mapping (the only unsafe code), clock; faulty (for tests)
 //! metrics, config   leaves
@@ -30,6 +30,10 @@
 //!
 //! A consumer group is a machine of its own in [`model::group`], behind a lock of its own in `broker::groups`. Positions and
 //! what lasts of its membership are entries; an answer of the group is gated on them like any other.
+//!
+//! A transaction is a stream on every feed that it touches ([`model::Transactions`]). Its end is one entry, from which `apply` makes
+//! the markers of all partitions, the commits of all feeds and the moved positions: nothing of it can be there without the
+//! rest, and there is no second phase to wait for. Readers of committed records are held to the published last stable offset.
 //!
 //! # What holds, and must go on holding
 //!
@@ -57,6 +61,11 @@
 //!   time range is closed by a journaled floor before it is first answered (see `view`). A wall clock that is set is
 //!   followed at half the speed of time: a machine whose clock was wrong at the start comes right without a restart, and no
 //!   jump makes deadlines come at once.
+//! - The end of a transaction is answered when its entry is durable, so the next one may begin at once: CONCURRENT_TRANSACTIONS is
+//!   never answered, which librdkafka would wait 100 ms for. A producer whose transaction timed out is fenced in both
+//!   protocols, where Kafka tells those of the second that there is nothing to commit.
+//! - With transactions the runs of feed space lie in the log in any order. DeleteRecords stops at the last stable offset, and
+//!   feed space then begins behind the last record that is gone.
 //! - Groups go by time in which the process ran and was not held up by its disk: after a pause the heartbeats of members wait
 //!   in their sockets, and on a slow disk members wait for answers, and both would find their sessions over.
 //! - A reader tries an answer without waiting for the disk, and makes it again on a thread that may wait if it would have had

@@ -13,7 +13,7 @@ class Poller:
         self.lock = threading.Lock()
         self.tasks = queue.Queue()
         self.partitions, self.read, self.taken, self.error = [], [], [], None
-        self.running = True
+        self.running, self.failure = True, None
 
     def start(self, consumer, poll, close):
         self.thread = threading.Thread(target=self.run, args=(consumer, poll, close), daemon=True)
@@ -34,9 +34,13 @@ class Poller:
             close(consumer)
         except Exception as error:
             traceback.print_exc()
-            self.error = f"{type(error).__name__}: {error}"
+            self.error, self.failure = f"{type(error).__name__}: {error}", error
+            while not self.tasks.empty():
+                self.tasks.get()[0].set_exception(error)
 
     def ask(self, task, wait_s=30):
+        if self.failure:
+            raise self.failure
         future = Future()
         self.tasks.put((future, task))
         return future.result(timeout=wait_s)

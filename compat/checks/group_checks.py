@@ -9,7 +9,6 @@ PROTOCOLS = ["classic", "consumer"]
 def declare(suite):
     for protocol in PROTOCOLS:
         declare_members(suite, protocol)
-    declare_migration(suite)
     declare_positions(suite)
     declare_operators(suite)
 

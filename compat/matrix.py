@@ -24,12 +24,19 @@ PROMISED = ["feed", "feed-groups", "restart", "feed-transactions", "transactions
 
 def main():
     options = parse()
-    cells = {}
+    if options.again:
+        replaced(options.answers, options.again)
+    cells, suites = {}, {}
     for client in options.clients:
-        for suite in COMPARED:
-            cells.update(kafka_cells(options.answers, client, suite))
-        for suite in PROMISED:
-            cells.update(feed_cells(options.answers, client, suite))
+        for suite in COMPARED + PROMISED:
+            of_suite = (kafka_cells if suite in COMPARED else feed_cells)(options.answers, client, suite)
+            cells.update(of_suite)
+            suites.update({cell: suite for cell in of_suite})
+    if options.failed:
+        for (check, client), (verdict, _) in cells.items():
+            if verdict not in GOOD | {NO}:
+                print(client, suites[check, client], check)
+        return
     versions = (options.answers / "versions").read_text().splitlines()
     for line in versions:
         print(line)
@@ -52,8 +59,19 @@ def parse():
     parser.add_argument("answers", type=pathlib.Path)
     parser.add_argument("--command", default="compat/run all")
     parser.add_argument("--readme")
+    parser.add_argument("--failed", action="store_true", help="only list what failed: client, suite and check")
+    parser.add_argument("--again", type=pathlib.Path, help="answers of a second look, which replace those of the first")
     parser.add_argument("clients", nargs="+")
     return parser.parse_args()
+
+
+def replaced(answers, again):
+    """Puts the answers of the second look in the places of the first ones."""
+    for path in again.iterdir():
+        second, first = read(path), read(answers / path.name)
+        first.update({check: answer for check, answer in second.items() if check in first})
+        lines = [json.dumps({"check": check, "answer": answer}) for check, answer in first.items()]
+        (answers / path.name).write_text("\n".join(lines) + "\n")
 
 
 def read(path):

@@ -44,7 +44,7 @@ def main():
         group_checks.declare_exporter(suite)
     # Both protocols in one group: Java's is the client that Kafka's own move is made with.
     if name == "groups" and prefix.startswith(("java", "librdkafka")):
-        group_checks.declare_migration(suite)
+        group_checks.declare_migration(suite, moves_again=prefix.startswith("java"))
     with Client([*command, bootstrap], prefix) as client:
         # Each member of Java's is a JVM, and a few of them at once are work enough.
         suite.run(client, part, 1 if prefix.startswith("java") else LANES.get(name, 1))

@@ -4,7 +4,7 @@ import sys
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 
-from adapter import CannotDo, serve, text
+from adapter import serve, text
 from client import WAIT_S, Client, only
 from harness import code
 from poller import Poller
@@ -42,8 +42,6 @@ def poll(consumer):
     if message is None:
         return []
     if message.error() is not None:
-        if message.error().fatal() and "ConsumerGroupHeartbeat" in message.error().str():
-            raise CannotDo("stay a member of a group that went back to the classic protocol once: GROUP_ID_NOT_FOUND is fatal to it")
         raise KafkaException(message.error())
     return [[message.topic(), message.partition(), message.offset(), text(message.value())]]
 

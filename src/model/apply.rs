@@ -118,7 +118,13 @@ impl State {
         self.num_producers -= producers.forget(before, is_open);
     }
 
+    /// Most batches meet no full partition, and need not be parsed for it.
     fn room_for_batch(&self, appended: &Appended) -> Room {
+        let crowded = self.num_producers >= PRODUCERS_TOTAL_MAX;
+        let partition = self.feed(appended.feed).and_then(|feed| feed.partition(appended.partition));
+        if !partition.is_some_and(|partition| partition.producers().is_full(crowded)) {
+            return Room { crowded, ..Room::default() };
+        }
         let header = BatchHeader::parse(&appended.batch).expect("a batch is checked before it becomes an entry");
         match header.has_producer() {
             true => self.room_for(appended.feed, Some(appended.partition), ProducerId(header.producer_id)),

@@ -113,10 +113,15 @@ impl Producers {
         }
     }
 
-    /// True when a batch of that producer makes another one be forgotten. `crowded`: too many are remembered in all.
-    pub(super) fn is_full_for(&self, producer: ProducerId, crowded: bool) -> bool {
+    /// True when a new producer makes another one be forgotten. `crowded`: too many are remembered in all.
+    pub(super) fn is_full(&self, crowded: bool) -> bool {
         let len = self.len();
-        self.get(producer).is_none() && (len >= PRODUCERS_MAX || (crowded && len > 0))
+        len >= PRODUCERS_MAX || (crowded && len > 0)
+    }
+
+    /// True when a batch of that producer makes another one be forgotten.
+    pub(super) fn is_full_for(&self, producer: ProducerId, crowded: bool) -> bool {
+        self.is_full(crowded) && self.get(producer).is_none()
     }
 
     /// Remembers a batch. Returns by how many the number of producers grew: 1 or 0.

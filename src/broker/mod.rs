@@ -9,6 +9,7 @@ mod flush;
 mod groups;
 mod handles;
 mod held;
+mod keep;
 mod positions;
 mod publish;
 mod retention;
@@ -24,7 +25,6 @@ mod waiters;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -48,10 +48,8 @@ pub use self::views::{ResolveError, ViewHandle, ViewIds};
 pub use self::waiters::Sleeper;
 use crate::config::{self, ServerConfig, Settings};
 use crate::disk::{Clock, Disk, limits};
-use crate::metrics;
 use crate::model::{
-    Append, AppendError, AppendOutcome, Decision, Feed, FeedId, Lsn, OpenStream, Seal, SealError, SealOutcome, State,
-    Timestamp,
+    Append, AppendError, AppendOutcome, Decision, Feed, Lsn, OpenStream, Seal, SealError, SealOutcome, State, Timestamp,
 };
 use crate::store::{self, Store, StoreError, StoreOptions};
 use crate::view::{OpenStreamReading, PartitionEnds};
@@ -96,9 +94,6 @@ struct Threads {
 
 /// Bytes that may wait for the disk, unless `queued.max.request.bytes` says otherwise.
 const QUEUED_BYTES_MAX: usize = 64 << 20;
-
-/// A large state is written less often: no more than a small part of what is written is states.
-const JOURNAL_PER_STATE: u64 = 16;
 
 /// Why a broker did not start or stop well.
 #[derive(Debug, thiserror::Error)]
@@ -364,90 +359,6 @@ impl Broker {
         self.decide(|state| state.decide_due(now));
         self.decide(|state| state.decide_timeouts(now, &|feed| self.rolling(feed)));
         self.kick();
-    }
-
-    /// When a feed's segments end: `segment.bytes` and `segment.ms`.
-    fn rolling(&self, feed: FeedId) -> (u64, i64) {
-        // One that is not published ends no segment for a marker.
-        let limits = |handle: Arc<FeedHandle>| (handle.config().model.segment_bytes, handle.config().model.segment_ms);
-        self.catalog.by_id(feed).map_or((u64::MAX, i64::MAX), limits)
-    }
-
-    fn watch_free_space(&self) {
-        let floor = self.settings.typed().disk_free_bytes_min;
-        let written = self.flush.bytes_written();
-        let has_space = match self.store.free_bytes() {
-            Ok(free) => {
-                self.written_at_look.store(written, Ordering::Release);
-                self.spare_space.store(free.saturating_sub(floor), Ordering::Release);
-                metrics::all().disk_free_bytes.set(i64::try_from(free).unwrap_or(i64::MAX));
-                free >= floor
-            }
-            Err(error) => {
-                tracing::warn!(%error, "cannot ask how much space is free");
-                true
-            }
-        };
-        if self.space_left.swap(has_space, Ordering::AcqRel) != has_space {
-            tracing::warn!(has_space, floor, "free disk space crossed streamstack.disk.free.min.bytes");
-        }
-    }
-
-    fn mark_idle_journal(&self) {
-        let written = self.flush.bytes_written();
-        let before = self.marked.swap(written, Ordering::AcqRel);
-        if written != before || !self.needs_mark.swap(false, Ordering::AcqRel) {
-            // Written to since the last look, or marked already.
-            self.needs_mark.fetch_or(written != before, Ordering::AcqRel);
-            return;
-        }
-        if let Err(error) = self.store.mark_idle() {
-            self.flush.fail(format!("cannot mark the journal as idle: {error}"));
-        }
-    }
-
-    fn checkpoint_if_due(&self) {
-        let written = self.flush.replay_cost() - self.checkpointed.load(Ordering::Acquire);
-        metrics::all().journal_bytes.set(i64::try_from(written).unwrap_or(i64::MAX));
-        // Deleted files give room only after a checkpoint.
-        let needs_room = !self.space_left.load(Ordering::Acquire) && self.store.has_doomed();
-        let state_bytes = self.image_bytes.load(Ordering::Acquire);
-        let due = self.settings.typed().checkpoint_bytes.max(state_bytes * JOURNAL_PER_STATE);
-        if written < due && !needs_room {
-            return;
-        }
-        match self.checkpoint() {
-            Ok(()) => {}
-            Err(error @ StoreError::Poisoned { .. }) => self.flush.fail(error.to_string()),
-            Err(error) => {
-                metrics::all().checkpoint_failures.increment();
-                tracing::error!(%error, "checkpoint failed; the journal grows until one succeeds");
-            }
-        }
-    }
-
-    /// Writes the state as of now, so that a restart need not replay what came before.
-    fn checkpoint(&self) -> Result<(), StoreError> {
-        let written = self.flush.replay_cost();
-        let image = self.core.look(State::encode);
-        self.image_bytes.store(image.value.len() as u64, Ordering::Release);
-        self.wait_for(image.durable_at);
-        if self.failure().is_some() {
-            return Ok(());
-        }
-        let begun = self.clock.elapsed();
-        self.store.checkpoint(&image.value, image.durable_at)?;
-        metrics::all().checkpoint_us.record_time(self.clock.elapsed() - begun);
-        self.checkpointed.store(written, Ordering::Release);
-        Ok(())
-    }
-
-    /// Waits on this thread until everything below `lsn` is written, or the disk has failed.
-    fn wait_for(&self, lsn: Lsn) {
-        while !self.is_durable(lsn) && self.failure().is_none() {
-            self.flush.kick();
-            std::thread::sleep(Duration::from_millis(1));
-        }
     }
 }
 

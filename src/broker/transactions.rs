@@ -1,8 +1,10 @@
 //! Transactions as they run: their producers, what they touch, and how they end.
 
-use super::{Broker, Gated};
+use std::sync::Arc;
+
+use super::{Broker, FeedHandle, Gated};
 use crate::model::{
-    Bind, BindError, Decision, EndError, EndTransaction, Enlist, EnlistError, Identity, NameError, NameOutcome,
+    Bind, BindError, Decision, EndError, EndTransaction, Enlist, EnlistError, FeedId, Identity, NameError, NameOutcome,
     NameStream, Timestamp, Transactional, Transactions,
 };
 
@@ -25,12 +27,6 @@ impl Broker {
     /// Ends a transaction: one entry, on all the partitions that it touched. The outcome is who its producer is from here on.
     pub fn end_transaction(&self, end: EndTransaction) -> Gated<Result<Identity, EndError>> {
         self.submit(|state| state.decide_end(end, &|feed| self.rolling(feed)))
-    }
-
-    /// Aborts an open transaction at the operator's wish; false when there was none.
-    pub fn abort_transaction(&self, id: &str) -> Gated<bool> {
-        let now = self.now();
-        self.decide(|state| state.decide_abort(id, now, &|feed| self.rolling(feed)))
     }
 
     /// Aborts the open transaction of a producer, if it has one; refused with its identity when it has a newer epoch.
@@ -67,5 +63,12 @@ impl Broker {
             tracing::info!(num_forgotten, "unused transactional ids forgotten");
             self.kick();
         }
+    }
+
+    /// When a feed's segments end: `segment.bytes` and `segment.ms`.
+    pub(super) fn rolling(&self, feed: FeedId) -> (u64, i64) {
+        // One that is not published ends no segment for a marker.
+        let limits = |handle: Arc<FeedHandle>| (handle.config().model.segment_bytes, handle.config().model.segment_ms);
+        self.catalog.by_id(feed).map_or((u64::MAX, i64::MAX), limits)
     }
 }

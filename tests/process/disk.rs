@@ -1,20 +1,8 @@
-//! Syscalls that fail once or take long.
+//! Syscalls that fail.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-
-use streamstack::cli::client::Client;
-
-use super::broker::{Broker, Start};
-use super::ledger::{Ended, Ledger, TOPIC};
+use super::broker::Start;
+use super::ledger::{Ended, Ledger};
 use super::tools::{self, Strace};
-
-/// How long each slow sync takes.
-const STALL: Duration = Duration::from_secs(3);
-
-/// What everything that does not wait for the disk stays under, on a busy machine too.
-const QUICK: Duration = Duration::from_secs(2);
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
@@ -99,43 +87,4 @@ fn a_short_or_interrupted_write_goes_on() {
         return;
     }
     assert!(!meets("pwritev:error=EINTR:when=1+3", "fsync"), "an interrupted write is written again");
-}
-
-#[test]
-fn while_syncs_take_seconds_others_are_answered_at_once() {
-    if !tools::strace() {
-        return;
-    }
-    let folder = folder();
-    let broker = Start::at(folder.path()).serving();
-    let mut ledger = Ledger::open(&mut broker.connect());
-    ledger.write(&broker.address, 20);
-    let on = AtomicBool::new(true);
-    let slowest = thread::scope(|scope| {
-        let strace = Strace::attach(broker.pid(), &[&tools::delay("fdatasync", STALL)]);
-        let writing = scope.spawn(|| ledger.write_while(&broker.address, &on));
-        let slowest = slowest_answer(&broker, STALL * 2);
-        on.store(false, Ordering::Release);
-        drop(strace);
-        assert!(matches!(writing.join().unwrap(), Ended::Told));
-        slowest
-    });
-    println!("slowest acknowledgement {:?}, slowest other answer {slowest:?}", ledger.slowest);
-    assert!(ledger.slowest >= STALL, "syncs were not slow: {:?}", ledger.slowest);
-    assert!(slowest < QUICK, "{slowest:?}");
-    ledger.heals(&broker.address);
-}
-
-/// Metadata, offsets and old records over new connections, again and again.
-fn slowest_answer(broker: &Broker, time: Duration) -> Duration {
-    let (began, mut slowest) = (Instant::now(), Duration::ZERO);
-    while began.elapsed() < time {
-        let asked = Instant::now();
-        let mut client = Client::connect(&broker.address).unwrap();
-        let bounds = client.bounds(TOPIC).unwrap()[0];
-        assert!(bounds.end >= 20);
-        client.read(TOPIC, streamstack::cli::client::Bounds { end: 5, ..bounds }).unwrap();
-        slowest = slowest.max(asked.elapsed());
-    }
-    slowest
 }

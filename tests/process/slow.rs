@@ -27,41 +27,62 @@ fn record(value: &[u8]) -> BatchBuilder {
     BatchBuilder::new(0).record(NewRecord { timestamp: 5, value: Some(value), ..NewRecord::default() })
 }
 
-/// Metadata and offsets over new connections, for a while.
-fn slowest_answer(broker: &Broker, time: Duration) -> Duration {
+/// The slowest of these answers over new connections, for a while.
+fn slowest_answer(broker: &Broker, time: Duration, ask: fn(&mut Client)) -> Duration {
     let (began, mut slowest) = (Instant::now(), Duration::ZERO);
     while began.elapsed() < time {
         let asked = Instant::now();
-        let mut client = Client::connect(&broker.address).unwrap();
-        assert_eq!(client.bounds(TOPIC).unwrap().len(), 1);
+        ask(&mut Client::connect(&broker.address).unwrap());
         slowest = slowest.max(asked.elapsed());
     }
     slowest
 }
 
-#[test]
-fn while_writes_stall_in_os_mode_others_are_answered_at_once() {
+/// Metadata and offsets.
+fn ends(client: &mut Client) {
+    assert_eq!(client.bounds(TOPIC).unwrap().len(), 1);
+}
+
+/// Metadata, offsets and old records.
+fn old_records(client: &mut Client) {
+    let bounds = client.bounds(TOPIC).unwrap()[0];
+    assert!(bounds.end >= 20);
+    client.read(TOPIC, Bounds { end: 5, ..bounds }).unwrap();
+}
+
+/// While a call takes long that acknowledgements wait for, they wait, and everything else is quick.
+fn only_acknowledgements_wait(durability: &str, call: &str, ask: fn(&mut Client)) {
     if !tools::strace() {
         return;
     }
     let folder = folder();
-    let broker = Start::at(folder.path()).with(&["streamstack.durability=os"]).serving();
+    let broker = Start::at(folder.path()).with(&[&format!("streamstack.durability={durability}")]).serving();
     let mut ledger = Ledger::open(&mut broker.connect());
     ledger.write(&broker.address, 20);
     let on = AtomicBool::new(true);
     let slowest = thread::scope(|scope| {
-        let strace = Strace::attach(broker.pid(), &[&tools::delay("pwritev", STALL)]);
+        let strace = Strace::attach(broker.pid(), &[&tools::delay(call, STALL)]);
         let writing = scope.spawn(|| ledger.write_while(&broker.address, &on));
-        let slowest = slowest_answer(&broker, STALL * 2);
+        let slowest = slowest_answer(&broker, STALL * 2, ask);
         on.store(false, Ordering::Release);
         drop(strace);
         assert!(matches!(writing.join().unwrap(), Ended::Told));
         slowest
     });
     println!("slowest acknowledgement {:?}, slowest other answer {slowest:?}", ledger.slowest);
-    assert!(ledger.slowest >= STALL, "writes did not stall: {:?}", ledger.slowest);
+    assert!(ledger.slowest >= STALL, "{call} was not slow: {:?}", ledger.slowest);
     assert!(slowest < QUICK, "{slowest:?}");
     ledger.heals(&broker.address);
+}
+
+#[test]
+fn while_syncs_take_seconds_others_are_answered_at_once() {
+    only_acknowledgements_wait("fsync", "fdatasync", old_records);
+}
+
+#[test]
+fn while_writes_stall_in_os_mode_others_are_answered_at_once() {
+    only_acknowledgements_wait("os", "pwritev", ends);
 }
 
 #[test]
@@ -83,7 +104,7 @@ fn while_reads_take_seconds_others_are_answered_at_once() {
     let broker = Start::at(folder.path()).env("MIMALLOC_PURGE_DELAY", "-1").serving();
     ledger.write(&broker.address, 30);
     // The first read since the start is a cold one of its own.
-    slowest_answer(&broker, Duration::from_millis(1));
+    slowest_answer(&broker, Duration::from_millis(1), ends);
     let on = AtomicBool::new(true);
     let address = &broker.address;
     let (slowest, slowest_read) = thread::scope(|scope| {
@@ -92,7 +113,7 @@ fn while_reads_take_seconds_others_are_answered_at_once() {
         let reading: Vec<_> =
             (0..NUM_OLD).map(|partition| scope.spawn(move || cold_read(address, partition))).collect();
         let writing = scope.spawn(|| ledger.write_while(address, &on));
-        let slowest = slowest_answer(&broker, STALL * 2);
+        let slowest = slowest_answer(&broker, STALL * 2, ends);
         on.store(false, Ordering::Release);
         drop(strace);
         assert!(matches!(writing.join().unwrap(), Ended::Told));

@@ -12,6 +12,7 @@
 mod bounded;
 mod feed_space;
 mod history;
+pub mod link;
 pub mod name;
 mod pieces;
 mod plain;

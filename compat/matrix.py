@@ -24,27 +24,24 @@ PROMISED = ["feed", "feed-groups", "restart", "feed-transactions", "transactions
 
 def main():
     options = parse()
+    cells, suites = judged(options)
     if options.again:
-        replaced(options.answers, options.again)
-    cells, suites = {}, {}
-    for client in options.clients:
-        for suite in COMPARED + PROMISED:
-            of_suite = (kafka_cells if suite in COMPARED else feed_cells)(options.answers, client, suite)
-            cells.update(of_suite)
-            suites.update({cell: suite for cell in of_suite})
+        wrong = {cell for cell, (verdict, _) in cells.items() if verdict not in GOOD | {NO}}
+        replaced(options.answers, options.again, wrong)
+        cells, suites = judged(options)
+    wrong = {cell: verdict for cell, verdict in cells.items() if verdict[0] not in GOOD | {NO}}
     if options.failed:
-        for (check, client), (verdict, _) in cells.items():
-            if verdict not in GOOD | {NO}:
-                print(client, suites[check, client], check)
+        for check, client in wrong:
+            print(client, suites[check, client], check)
         return
     versions = (options.answers / "versions").read_text().splitlines()
     for line in versions:
         print(line)
-    for (check, client), (verdict, why) in cells.items():
-        if verdict not in GOOD | {NO}:
-            print(f"\n{verdict}: {check} with {client}\n{why}")
     table, limits = matrix(cells, options.clients), limits_of(options.answers, options.clients)
     print("\n" + table + "\n\n" + limits)
+    # Last of all, for the end is what is kept of a long log.
+    for (check, client), (verdict, why) in wrong.items():
+        print(f"\n{verdict}: {check} with {client}\n{why}")
     if options.readme:
         write_readme(pathlib.Path(options.readme), table, limits, versions, options.command)
     verdicts = [verdict for verdict, _ in cells.values()]
@@ -65,13 +62,37 @@ def parse():
     return parser.parse_args()
 
 
-def replaced(answers, again):
-    """Puts the answers of the second look in the places of the first ones, but for a program that failed at it."""
+def judged(options):
+    """(check, client) -> verdict and reason; and the suite that the check is in."""
+    cells, suites = {}, {}
+    for client in options.clients:
+        for suite in COMPARED + PROMISED:
+            of_suite = (kafka_cells if suite in COMPARED else feed_cells)(options.answers, client, suite)
+            cells.update(of_suite)
+            suites.update({cell: suite for cell in of_suite})
+    return cells, suites
+
+
+def replaced(answers, again, wrong):
+    """Puts the answers of the second look in the places of those that were wrong or not given, but for what failed at it
+    too."""
     for path in again.iterdir():
         second, first = read(path), read(answers / path.name)
-        first.update({check: answer for check, answer in second.items() if check in first and not crashed(answer)})
-        lines = [json.dumps({"check": check, "answer": answer}) for check, answer in first.items()]
+        client = path.name.split(".")[0]
+        asked_whole = any(died(check) for check in first) and not any(died(check) for check in second)
+        looked = {check: answer for check, answer in second.items() if (check, client) in wrong or check not in first}
+        first.update({check: answer for check, answer in looked.items() if not crashed(answer)})
+        lines = [line(check, answer) for check, answer in first.items() if not (asked_whole and died(check))]
         (answers / path.name).write_text("\n".join(lines) + "\n")
+
+
+def line(check, answer):
+    return json.dumps({"check": check, "answer": answer})
+
+
+def died(check):
+    """What compat/run says of a program that ended before its time."""
+    return check.endswith(": the whole program")
 
 
 def read(path):

@@ -18,6 +18,8 @@ class Client:
     def __init__(self, command, prefix):
         self.command = command
         self.prefix = prefix
+        # Its name; what it makes at a second look has another prefix.
+        self.program_name = prefix.removesuffix("-again")
         self.numbers = itertools.count()
         self.waiting = {}
         self.lock = threading.Lock()

@@ -20,7 +20,7 @@ def declare(suite):
 
         @suite.check(f"restart.{protocol}", waits_for_the_clock=True)
         def restart(c, protocol=protocol):
-            with Ready(c.prefix, protocol) as ready:
+            with Ready(c.program_name, protocol) as ready:
                 topic = c.create(c.name(f"restart-{protocol}"), 4)
                 with group(c, f"restart-{protocol}", [topic], protocol, session_ms=LONG_SESSION_MS) as g:
                     return over_a_restart(g, topic, ready)
@@ -43,8 +43,8 @@ def over_a_restart(g, topic, ready):
         g.commit_all("after")
         more(c, topic, "third")
         g.reads(24)
-    answer["each once"] = len(g.values()) == len(set(g.values())) == 24
-    if c.prefix in CALM:
+    answer["each once"] = g.read_each_once(24)
+    if c.program_name in CALM:
         answer["no rebalance"] = [told(member) for member in members] == had
     else:
         answer["no rebalance"] = "cannot: tell that nobody was rebalanced, for it joins again by itself"
@@ -58,9 +58,9 @@ def told(member):
 class Ready:
     """One check's part in the restart: a file when it is ready, or will never be."""
 
-    def __init__(self, prefix, protocol):
+    def __init__(self, name, protocol):
         self.folder = pathlib.Path(os.environ["COMPAT_RESTART"])
-        self.mark = self.folder / f"ready.{prefix}.{protocol}"
+        self.mark = self.folder / f"ready.{name}.{protocol}"
 
     def __enter__(self):
         return self

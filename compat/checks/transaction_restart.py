@@ -8,7 +8,7 @@ from restart_checks import Ready
 def declare(suite):
     @suite.check("restart.transaction", waits_for_the_clock=True)
     def restart(c):
-        with Ready(c.prefix, "transaction") as ready, producers(c) as producer:
+        with Ready(c.program_name, "transaction") as ready, producers(c) as producer:
             topic = c.create(c.name("txn-restart"))
             p = producer(c.name("restart"))
             p.commits(topic, "committed before")

@@ -92,7 +92,10 @@ impl Asked<'_> {
 fn place(broker: &Broker, topic: &str, index: i32) -> Result<Place, ResponseError> {
     let unknown = ResponseError::UnknownTopicOrPartition;
     let partition = topic::partition_id(index).ok_or(unknown)?;
-    let feed = |name: &str| broker.catalog().by_name(name).ok_or(unknown);
+    let feed = |name: &str| {
+        let feed = broker.catalog().by_name(name).ok_or(unknown)?;
+        topic::not_an_alias(feed).map_err(|refusal| refusal.error)
+    };
     match name::parse_topic(topic).map_err(|_| ResponseError::InvalidTopicException)? {
         TopicName::Plain(plain) => {
             let feed = feed(plain)?;

@@ -39,7 +39,7 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Creat
 }
 
 fn add(broker: &Broker, topic: &CreatePartitionsTopic, validate_only: bool, gate: &mut Lsn) -> Result<(), Refusal> {
-    let feed = resource::feed_to_change(broker, &topic.name)?;
+    let feed = resource::feed_to_change(broker, &topic.name).and_then(super::topic::not_an_alias)?;
     let (current, total) = (feed.partitions(), u32::try_from(topic.count).unwrap_or(0));
     if total <= current {
         return Err(no_increase(&topic.name, current, topic.count));

@@ -22,7 +22,7 @@ use super::topic::Refusal;
 use super::{Reply, RequestContext, resource};
 use crate::broker::{Broker, CreateFeed, CreatedFeed, Gated};
 use crate::config::{ConfigValue, topic_configs};
-use crate::model::{CreateFeedError, Lsn, check_feed_name};
+use crate::model::{CreateFeedError, Lsn, Overrides, check_feed_name};
 use crate::wire::error;
 
 /// Replicas that every partition has.
@@ -56,7 +56,7 @@ pub(super) fn automatically(broker: &Broker, name: &str) -> Gated<Result<Describ
     }
     created.map(|result| match result {
         Ok(CreatedFeed { topic_id, partitions, .. }) => {
-            Ok(Described { name: name.to_owned(), topic_id, partitions, is_view: false })
+            Ok(Described { name: name.to_owned(), topic_id, partitions, is_view: false, is_internal: false })
         }
         // Made a moment ago, and told of as soon as it is durable.
         Err(CreateFeedError::Exists { .. }) => Err(refusal(ResponseError::LeaderNotAvailable, "being created")),
@@ -74,7 +74,11 @@ fn create(broker: &Broker, topic: &CreatableTopic, validate_only: bool, gate: &m
     let name = topic.name.to_string();
     check_name(broker, &name)?;
     let overrides = wanted::overrides(topic)?;
-    let partitions = wanted::partitions(broker, topic)?;
+    broker.check_views(&name, &Overrides::new(), &overrides)?;
+    let partitions = match overrides.get("streamstack.view") {
+        Some(view) => wanted::partitions_of_alias(broker, topic, view)?,
+        None => wanted::partitions(broker, topic)?,
+    };
     let wanted = CreateFeed { name, partitions, overrides: overrides.clone() };
     let created = broker.create_feed(wanted, validate_only);
     *gate = created.durable_at.max(*gate);

@@ -66,9 +66,12 @@ async fn delete_from_topic(broker: &Broker, topic: &DeleteRecordsTopic) -> Delet
 fn target(broker: &Broker, name: &str) -> Result<Target, Refusal> {
     match name::parse_topic(name) {
         Ok(TopicName::View(ViewName { feed, selector: Selector::CommitLog, .. })) => {
-            resource::feed_to_change(broker, &feed).and_then(deletable).map(Target::Commits)
+            resource::feed_to_change(broker, &feed)
+                .and_then(topic::not_an_alias)
+                .and_then(deletable)
+                .map(Target::Commits)
         }
-        _ => resource::feed_to_change(broker, name).and_then(deletable).map(Target::Log),
+        _ => resource::feed_to_change(broker, name).and_then(topic::not_an_alias).and_then(deletable).map(Target::Log),
     }
 }
 

@@ -8,12 +8,13 @@ use kafka_protocol::messages::describe_topic_partitions_response::{
 };
 use kafka_protocol::messages::{BrokerId, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse};
 
-use super::described::Described;
+use super::described::{Described, Listed};
 use super::metadata::topic_name;
 use super::node::{LEADER_EPOCH, NOT_ASKED};
 use super::topic::Refusal;
 use super::{Reply, RequestContext};
 use crate::broker::{Broker, FeedHandle};
+use crate::model::split_feed;
 
 /// Answers a DescribeTopicPartitions.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: DescribeTopicPartitionsRequest) -> Reply {
@@ -47,9 +48,13 @@ impl Page {
         let (first, start) = from.map_or(("", 0), |cursor| (&*cursor.topic_name.0, cursor.partition_index));
         let start = |name: &str| if name == first { u32::try_from(start).unwrap_or(0) } else { 0 };
         if request.topics.is_empty() {
+            let feed = split_feed(first).map_or(first, |(feed, _)| feed);
             // Each has a partition at least: no more than these fit.
-            let feeds: Vec<Arc<FeedHandle>> = broker.catalog().page(first, self.room.saturating_add(1));
-            let _ = feeds.iter().all(|feed| self.add(&Described::of_feed(feed), start(&feed.name)));
+            let feeds: Vec<Arc<FeedHandle>> = broker.catalog().page(feed, self.room.saturating_add(1));
+            let _ = listed_from(broker, &feeds, first).all(|found| match found {
+                Ok(found) => self.add(&found, start(&found.name)),
+                Err((name, refusal)) => self.add_refused(&name, &refusal),
+            });
             return;
         }
         let asked: BTreeSet<&str> = request.topics.iter().map(|topic| &*topic.name.0).collect();
@@ -72,6 +77,7 @@ impl Page {
             DescribeTopicPartitionsResponseTopic::default()
                 .with_name(Some(topic_name(&found.name)))
                 .with_topic_id(found.topic_id)
+                .with_is_internal(found.is_internal)
                 .with_partitions(partitions)
                 .with_topic_authorized_operations(found.operations()),
         );
@@ -102,6 +108,23 @@ impl Page {
             .with_eligible_leader_replicas(Some(Vec::new()))
             .with_last_known_elr(Some(Vec::new()))
     }
+}
+
+/// What is told of these feeds, each of which is followed by those of its views that stand in lists, from the topic `first`
+/// on, which may be such a view of the first of them.
+fn listed_from<'a>(
+    broker: &'a Broker,
+    feeds: &'a [Arc<FeedHandle>],
+    first: &'a str,
+) -> impl Iterator<Item = Listed> + 'a {
+    let name = |found: &Listed| match found {
+        Ok(found) => found.name.clone(),
+        Err((name, _)) => name.clone(),
+    };
+    let mut found: Vec<Listed> = feeds.first().map(|feed| Described::listed(broker, feed)).unwrap_or_default();
+    let told = found.iter().position(|found| name(found) == first).unwrap_or(0);
+    found.drain(..told);
+    found.into_iter().chain(feeds.iter().skip(1).flat_map(|feed| Described::listed(broker, feed)))
 }
 
 fn cursor(topic: &str, partition: u32) -> Cursor {

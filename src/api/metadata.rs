@@ -1,7 +1,8 @@
 //! Metadata (key 3): the nodes, and topics by name, by id, or all.
 //!
 //! Views are answered when they are asked for, and stay out of the list of all topics, since whoever subscribes to a
-//! pattern or mirrors a cluster would read everything several times.
+//! pattern or mirrors a cluster would read everything several times; but for those of `streamstack.views.listed`, which
+//! stand there as internal topics.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -69,8 +70,21 @@ impl Answer<'_> {
                 let once = topics.iter().filter(|topic| asked.insert((&topic.name, topic.topic_id)));
                 once.map(|topic| self.topic(topic)).collect()
             }
-            _ => self.broker.catalog().all().iter().map(|feed| self.found(&Described::of_feed(feed))).collect(),
+            _ => self.listed(),
         }
+    }
+
+    fn listed(&self) -> Vec<MetadataResponseTopic> {
+        let feeds = self.broker.catalog().all();
+        let listed = feeds.iter().flat_map(|feed| Described::listed(self.broker, feed));
+        listed
+            .map(|found| match found {
+                Ok(found) => self.found(&found),
+                Err((name, refusal)) => MetadataResponseTopic::default()
+                    .with_error_code(refusal.error.code())
+                    .with_name(Some(topic_name(&name))),
+            })
+            .collect()
     }
 
     fn topic(&mut self, asked: &MetadataRequestTopic) -> MetadataResponseTopic {
@@ -109,6 +123,7 @@ impl Answer<'_> {
         let mut topic = MetadataResponseTopic::default()
             .with_name(Some(topic_name(&found.name)))
             .with_topic_id(found.topic_id)
+            .with_is_internal(found.is_internal)
             .with_partitions(partitions);
         if self.version >= 8 {
             let asked = self.request.include_topic_authorized_operations;

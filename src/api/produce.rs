@@ -143,7 +143,8 @@ impl Produce<'_> {
     }
 
     fn feed(&self, name: &str) -> Result<Arc<FeedHandle>, Refusal> {
-        self.broker.catalog().by_name(name).ok_or_else(topic::unknown_topic)
+        let feed = self.broker.catalog().by_name(name).ok_or_else(topic::unknown_topic)?;
+        topic::not_an_alias(feed)
     }
 
     fn partition(&self, target: &Target, wanted: &PartitionData) -> Outcome {

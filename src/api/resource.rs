@@ -6,7 +6,7 @@ use kafka_protocol::ResponseError;
 
 use super::described::invalid_name;
 use super::topic::{Refusal, unknown_topic};
-use crate::broker::{Broker, FeedHandle, Gated};
+use crate::broker::{AliasError, Broker, FeedHandle, Gated};
 use crate::config::{AlterError, Alteration, ConfigType, ConfigValue, alter_broker, alter_group, alter_topic};
 use crate::model::{ConfigureError, Overrides};
 use crate::view::ViewName;
@@ -70,7 +70,11 @@ impl Resource {
     ) -> Gated<Result<(), Refusal>> {
         let alter = |overrides: &Overrides| alter(overrides).map_err(Refusal::from);
         match self {
-            Resource::Feed(feed) => broker.configure_feed(feed, validate_only, alter),
+            Resource::Feed(feed) => broker.configure_feed(feed, validate_only, |before| {
+                let altered = alter(before)?;
+                broker.check_views(&feed.name, before, &altered)?;
+                Ok(altered)
+            }),
             Resource::Broker(id) => broker.configure_broker(*id, validate_only, alter),
             Resource::Group(group) => broker.configure_group(group, validate_only, alter),
         }
@@ -80,6 +84,12 @@ impl Resource {
 impl From<AlterError> for Refusal {
     fn from(error: AlterError) -> Refusal {
         Refusal { error: error::of_alter(&error), message: error.to_string() }
+    }
+}
+
+impl From<AliasError> for Refusal {
+    fn from(error: AliasError) -> Refusal {
+        Refusal { error: ResponseError::InvalidConfig, message: error.to_string() }
     }
 }
 

@@ -51,7 +51,12 @@ impl Readable {
 pub fn by_name(broker: &Broker, topic: &str) -> Result<Readable, Refusal> {
     match name::parse_topic(topic) {
         Ok(TopicName::Plain(plain)) => match broker.catalog().by_name(plain) {
-            Some(feed) => Ok(plain_topic(feed)),
+            Some(feed) => match feed.alias() {
+                Some(view) => {
+                    view_topic(broker, ViewName::clone(&view)).map_err(|refusal| of_alias(&feed.name, refusal))
+                }
+                None => Ok(plain_topic(feed)),
+            },
             None => Err(unknown_topic()),
         },
         Ok(TopicName::View(view)) => view_topic(broker, view),
@@ -76,7 +81,7 @@ pub enum Named {
 /// The topic or view that has that id.
 pub fn named_by_id(broker: &Broker, id: &Uuid) -> Result<Named, Refusal> {
     if let Some(feed) = broker.catalog().by_topic_id(id) {
-        return Ok(Named::Plain(feed));
+        return Ok(feed.alias().map_or(Named::Plain(feed), Named::View));
     }
     let name = broker.view_name(id).ok_or_else(|| unknown(ResponseError::UnknownTopicId))?;
     // The feed may have been deleted, and made again: then the id is an old one.
@@ -93,7 +98,10 @@ pub fn partitions_to_read(broker: &Broker, topic: &str) -> Result<u32, ResponseE
         Ok(TopicName::View(view)) => view,
         Ok(TopicName::Plain(plain)) => {
             let feed = broker.catalog().by_name(plain).ok_or(ResponseError::UnknownTopicOrPartition)?;
-            return Ok(feed.partitions());
+            match feed.alias() {
+                Some(view) => ViewName::clone(&view),
+                None => return Ok(feed.partitions()),
+            }
         }
         Err(_) => return Err(ResponseError::UnknownTopicOrPartition),
     };
@@ -137,6 +145,33 @@ fn view_topic(broker: &Broker, name: ViewName) -> Result<Readable, Refusal> {
     match broker.resolve_view(&name) {
         Ok(handle) => Ok(Readable { feed: handle.feed, view: handle.view, name: Some(name) }),
         Err(error) => Err(Refusal { error: error::of_resolve(&error), message: error.to_string() }),
+    }
+}
+
+/// Why a name of a view cannot be read. Were it said to be unknown, clients would have it made.
+pub fn of_alias(name: &str, refusal: Refusal) -> Refusal {
+    match refusal.error {
+        ResponseError::UnknownTopicOrPartition => Refusal {
+            error: ResponseError::InvalidTopicException,
+            message: format!(
+                "{name} is a name of a view whose feed is gone; delete the topic {name}, or make the feed again"
+            ),
+        },
+        _ => refusal,
+    }
+}
+
+/// The feed, unless it is but a name of a view, which nobody writes to or changes.
+pub fn not_an_alias(feed: Arc<FeedHandle>) -> Result<Arc<FeedHandle>, Refusal> {
+    match feed.alias() {
+        None => Ok(feed),
+        Some(view) => Err(Refusal {
+            error: ResponseError::InvalidTopicException,
+            message: format!(
+                "{} is a name of the view {view}, which can only be read; what is written or changed is {}",
+                feed.name, view.feed
+            ),
+        }),
     }
 }
 

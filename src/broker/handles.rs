@@ -14,7 +14,7 @@ use crate::model::{
     StreamId, Timestamp,
 };
 use crate::store::{FeedFiles, FileError};
-use crate::view::{OpenStreamReading, PartitionEnds, Published};
+use crate::view::{OpenStreamReading, PartitionEnds, Published, ViewName};
 
 /// A feed as published.
 pub struct FeedHandle {
@@ -39,6 +39,8 @@ pub struct FeedHandle {
 pub struct FeedConfig {
     pub overrides: Arc<BTreeMap<String, String>>,
     pub settings: TopicSettings,
+    /// The view that the topic is but a name of.
+    pub alias: Option<Arc<ViewName>>,
     /// Those of them that the model decides by.
     pub model: FeedSettings,
 }
@@ -113,6 +115,11 @@ impl FeedHandle {
     /// The configuration in force.
     pub fn config(&self) -> Arc<FeedConfig> {
         self.config.read().expect("no code panics while it holds a feed's configuration").clone()
+    }
+
+    /// The view that the topic is but a name of: then it holds nothing itself.
+    pub fn alias(&self) -> Option<Arc<ViewName>> {
+        self.config.read().expect("no code panics while it holds a feed's configuration").alias.clone()
     }
 
     /// Seal time of the oldest commit that is kept. Looked up once, so that idle feeds need no open file.

@@ -1,5 +1,6 @@
 //! The running machine: the core and its lock, the flusher, what is published, and upkeep.
 
+mod aliases;
 mod aside;
 mod core;
 mod durable;
@@ -28,6 +29,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
+pub use self::aliases::AliasError;
 use self::aside::Aside;
 use self::core::Core;
 pub use self::core::Gated;

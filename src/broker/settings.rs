@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
 
+use super::aliases;
 use super::handles::FeedConfig;
 use crate::config::{DynamicConfigs, GroupTimes, ServerConfig, Settings, TopicSettings};
 use crate::model::{FeedSettings, Overrides};
@@ -68,7 +69,9 @@ impl LiveSettings {
             seal_bytes: settings.seal_bytes,
             producer_expiration_ms: self.typed().producer_id_expiration_ms,
         };
-        FeedConfig { overrides: Arc::new(overrides), settings, model }
+        // Checked when it was set.
+        let alias = aliases::view_named(&settings.view).ok().map(Arc::new);
+        FeedConfig { overrides: Arc::new(overrides), settings, alias, model }
     }
 
     /// What clients set on the consumer group of that name, if anything.

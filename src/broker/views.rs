@@ -42,6 +42,8 @@ impl ViewIds {
 pub enum ResolveError {
     #[error("no feed {feed:?}")]
     UnknownFeed { feed: String },
+    #[error("{feed} is itself but a name of {view}: name the view on that one's feed")]
+    OfAlias { feed: String, view: Arc<ViewName> },
     #[error(transparent)]
     View(#[from] ViewError),
 }
@@ -58,6 +60,9 @@ impl Broker {
     pub fn resolve_view(&self, name: &ViewName) -> Result<ViewHandle, ResolveError> {
         let feed = self.catalog().by_name(&name.feed);
         let feed = feed.ok_or_else(|| ResolveError::UnknownFeed { feed: name.feed.clone() })?;
+        if let Some(view) = feed.alias() {
+            return Err(ResolveError::OfAlias { feed: name.feed.clone(), view });
+        }
         let clock = SealClock { now: self.now(), floor: self.time_floor() };
         let view = View::open(feed.clone(), name, clock).inspect_err(|error| {
             if let ViewError::FloorNeeded { at } = error {

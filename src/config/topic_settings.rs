@@ -39,6 +39,10 @@ pub struct TopicSettings {
     pub seal_ms: i64,
     pub seal_records: i64,
     pub seal_bytes: i64,
+    /// The view that the topic is a name of; empty: it is a feed.
+    pub view: String,
+    /// Views shown in lists of topics, by what comes after `..` in their names.
+    pub views_listed: Vec<String>,
 }
 
 impl TopicSettings {
@@ -74,6 +78,8 @@ impl TopicSettings {
             seal_ms: number("streamstack.seal.ms"),
             seal_records: number("streamstack.seal.records"),
             seal_bytes: number("streamstack.seal.bytes"),
+            view: text("streamstack.view"),
+            views_listed: list(&text("streamstack.views.listed")).into_iter().map(str::to_owned).collect(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::decision::Decision;
 use super::entry::{Appended, Entry, SealReason, Sealed, StreamSealed};
-use super::feed::{Feed, Partition, Segment};
+use super::feed::{Feed, Partition, Segment, VIEW};
 use super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 use super::producers::{Sequence, SequenceError, Sequenced};
 use super::state::State;
@@ -55,6 +55,8 @@ pub enum AppendError {
     UnknownFeed { feed: FeedId },
     #[error("the feed has {partitions} partitions, and the batch is for partition {partition}")]
     UnknownPartition { partition: PartitionId, partitions: u32 },
+    #[error("the topic is a name of a view ({view}), which can only be read")]
+    ReadOnly { view: String },
     #[error("the batch is part of a transaction, and the request names no transactional id")]
     NoTransactionalId,
     #[error("the batch of producer {producer} is not part of its transaction, which touches this partition")]
@@ -117,7 +119,10 @@ impl State {
             partition: append.partition,
             partitions: feed.partitions.len() as u32,
         })?;
-        Ok((feed, partition))
+        match feed.overrides.get(VIEW) {
+            Some(view) => Err(AppendError::ReadOnly { view: view.clone() }),
+            None => Ok((feed, partition)),
+        }
     }
 
     /// The transaction that the batch is part of; none if it is part of none, as it then has to be.

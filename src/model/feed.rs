@@ -106,6 +106,9 @@ impl HistoryStart {
     }
 }
 
+/// The config that makes a feed a name of a view.
+pub(super) const VIEW: &str = "streamstack.view";
+
 impl Feed {
     pub(super) fn new(id: FeedId, name: String, topic_id: Uuid, created_at: Timestamp) -> Feed {
         Feed {
@@ -125,6 +128,16 @@ impl Feed {
             history: HistoryStart::default(),
             seal_producers: Producers::default(),
         }
+    }
+
+    /// True when it is but a name of a view of another feed, and takes no records.
+    pub(super) fn is_alias(&self) -> bool {
+        self.overrides.contains_key(VIEW)
+    }
+
+    /// True when nobody ever opened a stream of it.
+    pub(super) fn is_unused(&self) -> bool {
+        self.next_stream == StreamId(0)
     }
 
     /// Its number.

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::decision::Decision;
 use super::entry::{Entry, FeedCreated};
+use super::feed::VIEW;
 use super::ids::{FeedId, ProducerId, Timestamp};
 use super::name::{NameFault, check_feed_name};
 use super::state::{Overrides, State};
@@ -66,6 +67,8 @@ pub enum AddPartitionsError {
 pub enum ConfigureError {
     #[error("there is no feed with number {feed} any more")]
     UnknownFeed { feed: FeedId },
+    #[error("the topic {feed:?} has held records or streams, and only one that never did can become a name of a view")]
+    NotEmpty { feed: String },
     #[error("{SUBSCRIPTIONS_MAX} consumer groups have configs, and that is the most; delete those that are not needed")]
     TooManyGroups,
 }
@@ -124,6 +127,9 @@ impl State {
         let known = self.feed(feed).ok_or(ConfigureError::UnknownFeed { feed })?;
         if known.overrides == overrides {
             return Ok(Decision::nothing(()));
+        }
+        if overrides.contains_key(VIEW) && !known.is_alias() && !known.is_unused() {
+            return Err(ConfigureError::NotEmpty { feed: known.name.clone() });
         }
         Ok(Decision::one(Entry::FeedConfigured { feed, overrides }, ()))
     }

@@ -66,6 +66,7 @@ fn of_sequence(error: &SequenceError) -> ResponseError {
 pub fn of_resolve(error: &ResolveError) -> ResponseError {
     match error {
         ResolveError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+        ResolveError::OfAlias { .. } => ResponseError::InvalidTopicException,
         ResolveError::View(error) => of_view(error),
     }
 }
@@ -145,6 +146,7 @@ pub fn of_add_partitions(error: &AddPartitionsError) -> ResponseError {
 pub fn of_configure(error: &ConfigureError) -> ResponseError {
     match error {
         ConfigureError::UnknownFeed { .. } => ResponseError::UnknownTopicOrPartition,
+        ConfigureError::NotEmpty { .. } => ResponseError::InvalidConfig,
         ConfigureError::TooManyGroups => ResponseError::PolicyViolation,
     }
 }

@@ -2,6 +2,7 @@
 //! `tests/faults.md`.
 #![allow(clippy::disallowed_methods, reason = "the tests measure how long answers take")]
 
+mod aliases;
 mod broker;
 mod cold;
 mod counted;

@@ -7,7 +7,7 @@ use kafka_protocol::ResponseError;
 use kafka_protocol::messages::BrokerId;
 use kafka_protocol::messages::create_topics_request::CreatableTopic;
 
-use super::super::topic::Refusal;
+use super::super::topic::{self as topics, Refusal};
 use crate::broker::Broker;
 use crate::config::check_override;
 use crate::wire::error;
@@ -44,6 +44,21 @@ pub(super) fn partitions(broker: &Broker, topic: &CreatableTopic) -> Result<u32,
         error: ResponseError::InvalidPartitions,
         message: "Number of partitions was set to an invalid non-positive value.".to_owned(),
     })
+}
+
+/// The number of partitions of a name of a view: the view's.
+pub(super) fn partitions_of_alias(broker: &Broker, topic: &CreatableTopic, view: &str) -> Result<u32, Refusal> {
+    let of_view = topics::partitions_to_read(broker, view).map_err(|error| Refusal {
+        error: ResponseError::InvalidConfig,
+        message: format!("streamstack.view: {view} cannot be read: {error:?}"),
+    })?;
+    let is_left_out = topic.num_partitions == DEFAULT && topic.assignments.is_empty();
+    if !is_left_out && partitions(broker, topic)? != of_view {
+        let message = format!("{view} has {of_view} partitions, and a name of it has as many: leave the number out");
+        return Err(Refusal { error: ResponseError::InvalidPartitions, message });
+    }
+    check_replicas(broker, topic.replication_factor.into())?;
+    Ok(of_view)
 }
 
 fn check_replicas(broker: &Broker, wanted: i32) -> Result<(), Refusal> {

@@ -57,7 +57,11 @@ fn find(broker: &Broker, name: &str) -> Option<Topic> {
     match parse_topic(name).ok()? {
         TopicName::Plain(plain) => {
             let feed = broker.catalog().by_name(plain)?;
-            Some(Topic { id: feed.topic_id, partitions: feed.partitions() })
+            let partitions = match feed.alias() {
+                Some(view) => broker.resolve_view(&view).ok()?.view.partitions(),
+                None => feed.partitions(),
+            };
+            Some(Topic { id: feed.topic_id, partitions })
         }
         TopicName::View(view) => {
             let view = broker.resolve_view(&view).ok()?;

@@ -74,6 +74,7 @@ impl ToldTo {
                 ResponseError::UnknownTopicOrPartition
             }
             // The right to the transactional id is what it lacks, as Kafka sees it.
+            AppendError::ReadOnly { .. } => ResponseError::InvalidTopicException,
             AppendError::NoTransactionalId => ResponseError::TransactionalIdAuthorizationFailed,
             AppendError::OutsideTransaction { .. } => ResponseError::InvalidTxnState,
             AppendError::Transaction(error) => self.of_enlist(error),

@@ -15,6 +15,7 @@ mod groups;
 mod lives;
 mod load;
 mod memory;
+mod open;
 mod options;
 mod process;
 mod report;
@@ -35,6 +36,9 @@ fn main() -> Result<(), Fault> {
         Some(options::Command::Feeds { commits, feeds }) => feeds::run(&options, *commits, *feeds),
         Some(options::Command::Groups) => groups::run(&options),
         Some(options::Command::Transactions) => transactions::run(&options),
+        Some(options::Command::Open { streams, polls, pause_ms }) => {
+            open::run(&options, *streams, open::Day { polls: *polls, pause_ms: *pause_ms })
+        }
         Some(options::Command::Crowds { idle }) => crowds::run(&options, *idle),
         Some(command) => command::run(command),
         None => {

@@ -139,6 +139,18 @@ pub enum Command {
     Groups,
     /// Transactions, one after another by 1, 4 and 16 producers.
     Transactions,
+    /// Transactions that stay open: for a day of polls, over a thousand partitions, and a hundred thousand at a time.
+    Open {
+        /// Streams that are open at once; for StreamStack alone.
+        #[arg(long, default_value_t = 100_000)]
+        streams: usize,
+        /// Polls of the day.
+        #[arg(long, default_value_t = 480)]
+        polls: usize,
+        /// What stands for the time from one poll to the next.
+        #[arg(long, default_value_t = 50)]
+        pause_ms: u64,
+    },
     /// Many connections, good and bad ones: the broker's memory, and how a good client fares beside them.
     Crowds {
         /// Idle connections.

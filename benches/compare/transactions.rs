@@ -30,7 +30,7 @@ struct Shape {
     pause: Duration,
 }
 
-const EAGER: Duration = Duration::from_millis(1);
+pub const EAGER: Duration = Duration::from_millis(1);
 /// As librdkafka waits.
 const PATIENT: Duration = Duration::from_millis(100);
 
@@ -99,18 +99,24 @@ struct Producer {
     sequence: i32,
 }
 
+/// Finds the coordinator and becomes the producer of a transactional id.
+pub fn initialized(connection: &mut Connection, id: &str) -> Result<Identity, Fault> {
+    let find = wire::find_transaction_coordinator(id);
+    again(EAGER, || wire::found_transaction_coordinator(connection.ask(&find)?))?;
+    let mut identity = Identity { producer: -1, epoch: -1 };
+    again(EAGER, || {
+        let (code, given) = wire::given(connection.ask(&wire::init_producer(id))?)?;
+        identity = given;
+        Ok(code)
+    })?;
+    Ok(identity)
+}
+
 impl Producer {
     fn start(address: &str, number: usize) -> Result<Producer, Fault> {
         let id = format!("producer-{number}");
         let mut connection = Connection::open(address)?;
-        let find = wire::find_transaction_coordinator(&id);
-        again(EAGER, || wire::found_transaction_coordinator(connection.ask(&find)?))?;
-        let mut identity = Identity { producer: -1, epoch: -1 };
-        again(EAGER, || {
-            let (code, given) = wire::given(connection.ask(&wire::init_producer(&id))?)?;
-            identity = given;
-            Ok(code)
-        })?;
+        let identity = initialized(&mut connection, &id)?;
         Ok(Producer { connection, id, partition: number as i32 % PARTITIONS, identity, sequence: 0 })
     }
 
@@ -130,7 +136,7 @@ impl Producer {
 }
 
 /// Asks until the answer is not "not yet".
-fn again(pause: Duration, mut ask: impl FnMut() -> Result<i16, Fault>) -> Result<(), Fault> {
+pub fn again(pause: Duration, mut ask: impl FnMut() -> Result<i16, Fault>) -> Result<(), Fault> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
         match ask()? {

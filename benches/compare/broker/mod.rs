@@ -61,6 +61,15 @@ impl Broker {
         Ok(begin.elapsed())
     }
 
+    /// Bytes of the newest file in a folder of its data.
+    pub fn newest_bytes(&self, folder: &str) -> Result<u64, Fault> {
+        let files = std::fs::read_dir(data_folder(self.folder.path()).join(folder))?;
+        let named = files.map(|file| Ok::<_, Fault>((file.as_ref().map_err(|e| e.to_string())?.file_name(), file?)));
+        let files: Vec<_> = named.collect::<Result<_, _>>()?;
+        let newest = files.iter().max_by_key(|(name, _)| name.clone()).ok_or("there is no file")?;
+        Ok(newest.1.metadata()?.len())
+    }
+
     /// Ends the process, then removes its data.
     pub fn stop(self) -> Result<(), Fault> {
         drop(self.stopper);

@@ -10,6 +10,29 @@ pub struct Fetched<'a> {
 }
 
 impl Fetched<'_> {
+    /// Whole batches of data: the producer of each, and the offset after it.
+    pub fn batches_of(&self) -> Vec<(i64, i64)> {
+        const CONTROL: i16 = 0x20;
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let (Ok(base), Ok(length), Ok(attributes), Ok(last), Ok(producer)) = (
+            i64_at(self.batches, at),
+            i32_at(self.batches, at + 8),
+            i16_at(self.batches, at + 21),
+            i32_at(self.batches, at + 23),
+            i64_at(self.batches, at + 43),
+        ) {
+            at += length as usize + 12;
+            if at > self.batches.len() {
+                break;
+            }
+            if attributes & CONTROL == 0 {
+                found.push((producer, base + i64::from(last) + 1));
+            }
+        }
+        found
+    }
+
     /// The offset after the last whole batch, or `from` when there is none.
     pub fn next_offset(&self, from: i64) -> i64 {
         let (mut at, mut next) = (0, from);

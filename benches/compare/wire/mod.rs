@@ -15,11 +15,11 @@ pub use group::{
     Joined, Membership, code, committed, find_coordinator, found_coordinator, heartbeat, join_group, joined,
     offset_commit, sync_group, synced,
 };
-pub use request::{create_topics, fetch, list_end, metadata, produce};
+pub use request::{create_topics, fetch, fetch_committed, list_end, metadata, produce};
 
 pub use transaction::{
-    Identity, add_partition, added, end, find_transaction_coordinator, found_transaction_coordinator, given,
-    init_producer, produce_in,
+    Identity, add_partition, add_partitions, added, end, find_transaction_coordinator, found_transaction_coordinator,
+    given, init_producer, init_producer_within, produce_in, produce_wide,
 };
 
 use crate::Fault;

@@ -32,8 +32,20 @@ pub fn produce(topic: &str, partition: i32, batch: &[u8]) -> Vec<u8> {
 
 /// Fetch v11 without a session, from partition 0; waits up to `wait_ms` for the first byte.
 pub fn fetch(topic: &str, offset: i64, bytes_max: i32, wait_ms: i32) -> Vec<u8> {
+    fetch_as(UNCOMMITTED, topic, offset, bytes_max, wait_ms)
+}
+
+/// The same of committed records alone.
+pub fn fetch_committed(topic: &str, offset: i64, bytes_max: i32, wait_ms: i32) -> Vec<u8> {
+    fetch_as(COMMITTED, topic, offset, bytes_max, wait_ms)
+}
+
+const UNCOMMITTED: i8 = 0;
+const COMMITTED: i8 = 1;
+
+fn fetch_as(isolation: i8, topic: &str, offset: i64, bytes_max: i32, wait_ms: i32) -> Vec<u8> {
     request(1, 11, |b| {
-        b.i32(-1).i32(wait_ms).i32(1).i32(bytes_max).i8(0).i32(0).i32(-1);
+        b.i32(-1).i32(wait_ms).i32(1).i32(bytes_max).i8(isolation).i32(0).i32(-1);
         b.i32(1).string(topic).i32(1).i32(0).i32(-1).i64(offset).i64(-1).i32(bytes_max);
         b.i32(0).string("");
     })

@@ -30,8 +30,13 @@ pub fn found_transaction_coordinator(answer: &[u8]) -> Result<i16, Fault> {
 
 /// InitProducerId v1.
 pub fn init_producer(id: &str) -> Vec<u8> {
+    init_producer_within(id, TIMEOUT_MS)
+}
+
+/// The same with a time after which a transaction is aborted.
+pub fn init_producer_within(id: &str, timeout_ms: i32) -> Vec<u8> {
     request(22, 1, |b| {
-        b.string(id).i32(TIMEOUT_MS);
+        b.string(id).i32(timeout_ms);
     })
 }
 
@@ -47,6 +52,16 @@ pub fn add_partition(id: &str, by: Identity, topic: &str, partition: i32) -> Vec
     })
 }
 
+/// AddPartitionsToTxn v0 of the first partitions of a topic.
+pub fn add_partitions(id: &str, by: Identity, topic: &str, num: i32) -> Vec<u8> {
+    request(24, 0, |b| {
+        b.string(id).i64(by.producer).i16(by.epoch).i32(1).string(topic).i32(num);
+        for partition in 0..num {
+            b.i32(partition);
+        }
+    })
+}
+
 /// AddPartitionsToTxn v0: the partition's error code. Before it: correlation, throttle time, number of topics, name, number
 /// of partitions, partition.
 pub fn added(answer: &[u8], topic: &str) -> Result<i16, Fault> {
@@ -57,6 +72,16 @@ pub fn added(answer: &[u8], topic: &str) -> Result<i16, Fault> {
 pub fn produce_in(id: &str, topic: &str, partition: i32, batch: &[u8]) -> Vec<u8> {
     request(0, 7, |b| {
         b.string(id).i16(-1).i32(30_000).i32(1).string(topic).i32(1).i32(partition).bytes(batch);
+    })
+}
+
+/// The same of one batch for each of the first partitions.
+pub fn produce_wide(id: &str, topic: &str, num: i32, batch: &[u8]) -> Vec<u8> {
+    request(0, 7, |b| {
+        b.string(id).i16(-1).i32(30_000).i32(1).string(topic).i32(num);
+        for partition in 0..num {
+            b.i32(partition).bytes(batch);
+        }
     })
 }
 

@@ -147,3 +147,26 @@ fn a_repeated_batch_is_known_though_its_records_were_deleted() {
     assert_eq!((again.base_offset, again.duplicate, again.log_start), (Offset(1), true, Offset(2)));
     machine.append(by(1, 0, 2, &["c"])).unwrap();
 }
+
+#[test]
+fn a_deletion_into_the_open_stream_takes_what_lies_below_and_nothing_else() {
+    let mut machine = Machine::new();
+    let producer = machine.bind("loader", None).unwrap();
+    let within = |sequence, values| super::transaction::within(producer, sequence, values);
+    machine.append_in(super::transaction::TV2, (FeedId(0), PartitionId(0)), within(0, &["a"])).unwrap();
+    machine.append(plain(&["p"])).unwrap();
+    machine.append_in(super::transaction::TV2, (FeedId(0), PartitionId(0)), within(1, &["b"])).unwrap();
+    machine.append_to(FeedId(0), PartitionId(1), plain(&["elsewhere"])).unwrap();
+    machine.end("loader", producer, true, true).unwrap();
+    // Each commit cuts the plain stream, so that all that is sealed lies below one that is open.
+    machine.append(plain(&["q", "r"])).unwrap();
+    machine.append(plain(&["s"])).unwrap();
+    machine.delete_records(6).unwrap();
+    assert_eq!((machine.log().log_start(), machine.log().feed_start()), (Offset(6), FeedOffset(3)));
+    let partition = machine.feed().partition(PartitionId(1)).unwrap();
+    assert_eq!(partition.feed_start(), FeedOffset(0), "other partitions keep what they have");
+    machine.seal(vec![SealWish::default()], None).unwrap();
+    let space = machine.files().feed(FeedId(0)).partitions[0].feed_space();
+    assert_eq!(space, ["p", "a", "b", "q", "r", "s"]);
+    assert_eq!(machine.log().feed_start(), FeedOffset(5), "of the stream that was open, s is left");
+}

@@ -31,6 +31,8 @@ async fn keep_sealing(broker: &Broker) {
             _ = tick.tick() => broker.clock.follow_wall(),
         }
         broker.seal_what_is_due();
+        // More may be due already.
+        tokio::task::yield_now().await;
     }
 }
 

@@ -6,6 +6,7 @@ use super::feed::{Feed, Partition, Segment, VIEW};
 use super::ids::{FeedId, Offset, PartitionId, ProducerId, StreamId, Timestamp};
 use super::producers::{Sequence, SequenceError, Sequenced};
 use super::state::State;
+use super::stream::{EXTENTS_MAX, EXTENTS_TOTAL_MAX, OpenStream};
 use super::transaction::{Enlist, EnlistError, Identity, InTransaction};
 use crate::batch::Batch;
 
@@ -61,6 +62,11 @@ pub enum AppendError {
     NoTransactionalId,
     #[error("the batch of producer {producer} is not part of its transaction, which touches this partition")]
     OutsideTransaction { producer: ProducerId },
+    #[error(
+        "records of open transactions lie in {extents} places between those of others, and {max} is the most for {whose}; \
+         end the transaction, and write larger batches"
+    )]
+    TooScattered { extents: usize, max: usize, whose: &'static str },
     #[error(transparent)]
     Transaction(#[from] EnlistError),
     #[error(transparent)]
@@ -98,6 +104,7 @@ impl State {
         let base_offset = partition.log_end;
         let sealed = match joining {
             Some(Joining { stream, enlisted }) => {
+                self.check_extents(feed, partition, append.partition, stream)?;
                 entries.extend(enlisted);
                 entries.push(Entry::Appended(appended(partition, append, stream, None)));
                 None
@@ -152,6 +159,27 @@ impl State {
         Ok(Some(Joining { stream, enlisted: self.decide_enlist(wish)?.entries }))
     }
 
+    /// There is room to remember where the batch will lie.
+    fn check_extents(
+        &self,
+        feed: &Feed,
+        partition: &Partition,
+        id: PartitionId,
+        stream: StreamId,
+    ) -> Result<(), AppendError> {
+        let open = feed.open.get(&stream);
+        if open.is_some_and(|open| !open.is_interrupted(id, partition.log_end)) {
+            return Ok(());
+        }
+        let of_stream = open.map_or(0, OpenStream::num_extents);
+        let bounds =
+            [(of_stream, EXTENTS_MAX, "one of them on one feed"), (self.num_extents, EXTENTS_TOTAL_MAX, "all")];
+        match bounds.into_iter().find(|(extents, max, _)| extents >= max) {
+            Some((extents, max, whose)) => Err(AppendError::TooScattered { extents, max, whose }),
+            None => Ok(()),
+        }
+    }
+
     /// The seal that comes with the batch, if it ends its stream.
     fn sealed_with(&self, feed: &Feed, append: &Append<'_>) -> Option<Sealed> {
         let wish = append.batch.facts.seal.as_ref();
@@ -192,9 +220,11 @@ impl Append<'_> {
 
 /// The limit that the stream reaches with the batch.
 fn reached(feed: &Feed, append: &Append<'_>) -> Option<SealReason> {
-    let (records, bytes) = feed.open_stream().map_or((0, 0), |stream| (stream.records, stream.bytes));
+    let open = feed.open_stream();
+    let (records, bytes) = open.map_or((0, 0), |stream| (stream.records, stream.bytes));
     let bytes = bytes + append.batch.bytes.len() as u64;
-    if records + append.count() >= append.settings.seal_records {
+    let scattered = open.is_some_and(|stream| stream.num_extents >= EXTENTS_MAX);
+    if scattered || records + append.count() >= append.settings.seal_records {
         return Some(SealReason::Records);
     }
     (bytes >= append.settings.seal_bytes.unsigned_abs()).then_some(SealReason::Bytes)

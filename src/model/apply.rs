@@ -65,12 +65,13 @@ impl State {
         let feed = self.feeds.remove(&id).unwrap_or_else(|| panic!("feed {id} is deleted and does not exist"));
         self.names.remove(&feed);
         self.forget_positions_on(feed.name());
-        self.forget_in_transactions(id, feed.name());
+        self.forget_in_transactions(&feed);
         if let Some(due) = feed.due() {
             self.due.remove(&(due, id));
         }
         self.num_partitions -= feed.partitions.len() as u64;
         self.num_producers -= feed.num_producers();
+        self.num_extents -= feed.num_extents;
         writes.push(TailWrite::FeedDeleted { feed: id });
     }
 
@@ -156,14 +157,15 @@ impl State {
         }
     }
 
-    /// Changes a feed and keeps the deadlines and the number of producers in step. `change` says by how many the
+    /// Changes a feed and keeps the deadlines and the numbers of producers and of extents in step. `change` says by how many the
     /// producers grew.
     fn change_feed(&mut self, id: FeedId, change: impl FnOnce(&mut Feed) -> u64) {
         let feed = self.feed_mut(id);
-        let before = feed.due();
+        let (before, extents_before) = (feed.due(), feed.num_extents);
         let more_producers = change(feed);
-        let after = feed.due();
+        let (after, extents_after) = (feed.due(), feed.num_extents);
         self.num_producers += more_producers;
+        self.num_extents = self.num_extents + extents_after - extents_before;
         if before != after {
             before.map(|at| self.due.remove(&(at, id)));
             after.map(|at| self.due.insert((at, id)));

@@ -25,6 +25,8 @@ impl State {
         assert_eq!(self.num_partitions, partitions as u64, "partitions");
         let producers: u64 = self.feeds.values().map(Feed::num_producers).sum();
         assert_eq!(self.num_producers, producers, "producers");
+        let extents: usize = self.feeds.values().map(|feed| feed.num_extents).sum();
+        assert_eq!(self.num_extents, extents, "extents of open transactions");
         self.check_subscriptions();
         self.transactions.check();
         self.check_open_transactions();
@@ -71,6 +73,9 @@ impl Feed {
         assert_eq!(self.streams.next, 2 * streams - open, "feed {id} tells of each opening and each end");
         let plain = self.open.values().filter(|stream| stream.transaction.is_none()).map(|stream| stream.id);
         assert_eq!(plain.collect::<Vec<_>>(), Vec::from_iter(self.implicit), "the implicit stream of feed {id}");
+        let in_transactions = self.open.values().filter(|stream| stream.transaction.is_some());
+        let extents: usize = in_transactions.map(|stream| stream.num_extents).sum();
+        assert_eq!(self.num_extents, extents, "extents of open transactions on feed {id}");
         self.check_history();
         for stream in self.open.values() {
             stream.check(self);
@@ -104,6 +109,11 @@ impl OpenStream {
         assert!(self.id < feed.next_stream, "stream {name:?}");
         assert_eq!(self.records, parts().map(|part| part.records).sum::<i64>(), "records of stream {name:?}");
         assert_eq!(self.bytes, parts().map(|part| part.bytes).sum::<u64>(), "bytes of stream {name:?}");
+        assert_eq!(
+            self.num_extents,
+            parts().map(|part| part.extents.len()).sum::<usize>(),
+            "extents of stream {name:?}"
+        );
         for (partition, part) in &self.parts {
             part.check(name.0, feed.partition(*partition).expect("a stream is in partitions that exist"));
         }

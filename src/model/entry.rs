@@ -274,7 +274,7 @@ pub struct SealProducer {
 pub enum SealReason {
     /// `streamstack.seal.ms` after its first record.
     Time,
-    /// `streamstack.seal.records` reached.
+    /// `streamstack.seal.records` reached, or as many places in the logs as a stream may lie in.
     Records,
     /// `streamstack.seal.bytes` reached.
     Bytes,

@@ -20,6 +20,8 @@ pub struct Feed {
     pub(super) partitions: Vec<Partition>,
     /// Streams that are neither sealed nor aborted.
     pub(super) open: BTreeMap<StreamId, OpenStream>,
+    /// Extents of the streams of transactions among them. Follows from them and is not stored.
+    pub(super) num_extents: usize,
     /// The one among them that plain produces go into.
     pub(super) implicit: Option<StreamId>,
     pub(super) next_stream: StreamId,
@@ -119,6 +121,7 @@ impl Feed {
             created_at,
             partitions: Vec::new(),
             open: BTreeMap::new(),
+            num_extents: 0,
             implicit: None,
             next_stream: StreamId(0),
             next_commit: CommitNumber(0),
@@ -218,6 +221,15 @@ impl Feed {
     /// Where its history begins.
     pub fn history(&self) -> HistoryStart {
         self.history
+    }
+
+    /// Takes an open stream out, to be sealed or aborted.
+    pub(super) fn close(&mut self, stream: StreamId) -> Option<OpenStream> {
+        let stream = self.open.remove(&stream)?;
+        if stream.transaction.is_some() {
+            self.num_extents -= stream.num_extents;
+        }
+        Some(stream)
     }
 
     /// When its open stream is due to be sealed by its age.

@@ -23,6 +23,7 @@ pub mod ids;
 mod name;
 mod producers;
 mod seal;
+mod share;
 mod state;
 mod stream;
 mod subscription;
@@ -57,15 +58,16 @@ pub use seal::{
     LABEL_BYTES_MAX, METADATA_BYTES_MAX, SEALS_MAX, Seal, SealError, SealOutcome, SealWish, SealingProducer,
 };
 pub use state::{Overrides, State};
-pub use stream::{AppendSpan, Extent, OpenStream, StreamPart};
+pub use stream::{AppendSpan, EXTENTS_MAX, EXTENTS_TOTAL_MAX, Extent, OpenStream, StreamPart};
 pub use subscription::{
     GroupKind, Kept, METADATA_BYTES_TOTAL_MAX, POSITIONS_TOTAL_MAX, Position, SUBSCRIPTIONS_MAX, Subscription,
     SubscriptionError,
 };
 pub use transaction::{
-    Bind, BindError, EndError, EndTransaction, Ending, Enlist, EnlistError, Identity, InTransaction, NameError,
-    NameOutcome, NameStream, OpenTransaction, Rolling, StagePositions, TRANSACTION_GROUPS_MAX,
-    TRANSACTION_PARTITIONS_MAX, TRANSACTIONAL_IDS_MAX, Transactional, Transactions,
+    Bind, BindError, EndError, EndTransaction, Ending, Enlist, EnlistError, HELD_BYTES_MAX, Held, Identity,
+    InTransaction, NameError, NameOutcome, NameStream, OpenTransaction, Rolling, StagePositions,
+    TRANSACTION_GROUPS_MAX, TRANSACTION_PARTITIONS_MAX, TRANSACTIONAL_ID_BYTES_MAX, TRANSACTIONAL_IDS_MAX,
+    Transactional, Transactions,
 };
 pub use trim::{DeleteRecords, DropCommits, SealedPlace, TrimError};
 pub use writes::{AbortedRow, CommitRow, RunRow, TailWrite, Told, TrimmedLog};

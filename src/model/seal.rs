@@ -7,7 +7,9 @@ use super::entry::{Entry, SealProducer, SealReason, Sealed, StreamSealed};
 use super::feed::Feed;
 use super::ids::{CommitNumber, FeedId, ProducerId, StreamId, Timestamp};
 use super::producers::{Sequence, SequenceError, Sequenced};
+use super::share::Share;
 use super::state::State;
+use super::stream::OpenStream;
 
 /// Seals that one batch to `..seal` may ask for. Each publishes a commit with a manifest, all in one entry.
 pub const SEALS_MAX: usize = 1_000;
@@ -20,9 +22,6 @@ pub const METADATA_BYTES_MAX: usize = 1 << 20;
 
 /// Metadata of all seals of one batch.
 pub const METADATA_TOTAL_BYTES_MAX: usize = 4 << 20;
-
-/// Streams sealed by one [`State::decide_due`]. It is asked again at once when more are due.
-const DUE_MAX: usize = 256;
 
 /// A wish to seal: a batch sent to `<feed>..seal`, or the operator's command.
 #[derive(Clone, Debug)]
@@ -109,10 +108,12 @@ impl State {
         Ok(Decision { entries, outcome: outcome(feed.next_commit, false) })
     }
 
-    /// Seals the streams whose time has come.
+    /// Seals the streams whose time has come, a share of them.
     pub fn decide_due(&self, now: Timestamp) -> Decision<()> {
-        let due = self.due.iter().take_while(|(at, _)| *at <= now).take(DUE_MAX);
-        let entries = due.map(|(_, feed)| self.sealed_by_age(&self.feeds[feed], now)).collect();
+        let mut share = Share::new();
+        let due = self.due.iter().take_while(|(at, _)| *at <= now).map(|(_, feed)| &self.feeds[feed]);
+        let due = due.take_while(|feed| share.takes(feed.open_stream().map_or(0, OpenStream::num_extents)));
+        let entries = due.map(|feed| self.sealed_by_age(feed, now)).collect();
         Decision { entries, outcome: () }
     }
 

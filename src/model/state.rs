@@ -38,6 +38,8 @@ pub struct State {
     pub(super) num_partitions: u64,
     /// Idempotent producers that all partitions remember.
     pub(super) num_producers: u64,
+    /// Extents of the streams of all open transactions.
+    pub(super) num_extents: usize,
 }
 
 /// Ways to find a feed. They follow from the feeds and are not stored.

@@ -20,7 +20,15 @@ pub struct OpenStream {
     /// Of the stream of a transaction.
     pub(super) transaction: Option<Box<StreamOfTransaction>>,
     pub(super) parts: BTreeMap<PartitionId, StreamPart>,
+    /// Of all parts. Follows from them and is not stored.
+    pub(super) num_extents: usize,
 }
+
+/// Extents of one stream. Each is a row and a line of the manifest when it is sealed, in one entry, and is kept until then.
+pub const EXTENTS_MAX: usize = 500_000;
+
+/// Extents of the streams of all open transactions together.
+pub const EXTENTS_TOTAL_MAX: usize = 4_000_000;
 
 /// What a stream of a transaction has besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +95,7 @@ impl OpenStream {
             tombstones: 0,
             transaction: None,
             parts: BTreeMap::new(),
+            num_extents: 0,
         }
     }
 
@@ -151,12 +160,23 @@ impl OpenStream {
         self.parts.get(&partition).map_or(&[], |part| part.extents.as_slice())
     }
 
+    /// In how many places its records lie: those of others lie between.
+    pub fn num_extents(&self) -> usize {
+        self.num_extents
+    }
+
+    /// A batch that comes to lie at that offset of a partition begins a new extent.
+    pub(super) fn is_interrupted(&self, partition: PartitionId, base: Offset) -> bool {
+        self.extents(partition).last().is_none_or(|last| last.end() != base)
+    }
+
     pub(super) fn append(&mut self, partition: PartitionId, batch: Appending) {
         let first = self.appended.map_or(batch.at, |span| span.first);
         self.appended = Some(AppendSpan { first, last: batch.at });
         self.records += batch.extent.count;
         self.bytes += batch.bytes;
         self.tombstones += u64::from(batch.tombstones);
+        self.num_extents += usize::from(self.is_interrupted(partition, batch.extent.base));
         self.parts.entry(partition).or_insert_with(StreamPart::empty).append(batch);
     }
 }

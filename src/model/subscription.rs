@@ -64,7 +64,10 @@ pub enum GroupKind {
 /// Why a subscription does not take what it was given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubscriptionError {
-    #[error("there are {SUBSCRIPTIONS_MAX} consumer groups, and that is the most; delete some that are not needed")]
+    #[error(
+        "there are {SUBSCRIPTIONS_MAX} consumer groups, with those that open transactions move, and that is the most; delete some \
+         that are not needed"
+    )]
     TooManySubscriptions,
     #[error(
         "consumer groups hold {total} positions, and {POSITIONS_TOTAL_MAX} is the most; delete groups or offsets that are not needed"
@@ -105,19 +108,24 @@ impl State {
         if positions.is_empty() {
             return Ok(Decision::nothing(()));
         }
-        self.check_positions(group, &positions)?;
+        self.check_room_for(group)?;
+        self.check_positions(self.subscription(group), &positions)?;
         Ok(Decision::one(Entry::PositionsMoved(PositionsMoved { group: group.to_owned(), at: now, positions }), ()))
     }
 
     /// Whoever commits with no more metadata than before is not refused.
-    fn check_metadata(&self, group: &str, positions: &[MovedPosition]) -> Result<(), SubscriptionError> {
+    fn check_metadata(
+        &self,
+        before: Option<&Subscription>,
+        positions: &[MovedPosition],
+    ) -> Result<(), SubscriptionError> {
         let more: u64 = positions.iter().map(|moved| moved.metadata.len() as u64).sum();
-        let bytes = self.metadata_bytes + more;
+        let bytes = self.metadata_bytes + self.transactions.held().metadata_bytes + more;
         if bytes <= METADATA_BYTES_TOTAL_MAX {
             return Ok(());
         }
         let replaced = |moved: &MovedPosition| {
-            self.subscription(group)?.position(&moved.topic, moved.partition).map(|known| known.metadata.len() as u64)
+            before?.position(&moved.topic, moved.partition).map(|known| known.metadata.len() as u64)
         };
         let replaced: u64 = positions.iter().filter_map(replaced).sum();
         match more > replaced && bytes - replaced > METADATA_BYTES_TOTAL_MAX {
@@ -152,17 +160,19 @@ impl State {
         }
     }
 
-    /// There is room for these positions of a group.
-    pub(super) fn check_positions(&self, group: &str, positions: &[MovedPosition]) -> Result<(), SubscriptionError> {
-        self.check_room_for(group)?;
-        self.check_metadata(group, positions)?;
-        let total = self.num_positions;
+    /// There is room for these positions, which replace some of those `before`. Those that wait for the end of a transaction
+    /// count too: they must not be refused when it commits.
+    pub(super) fn check_positions(
+        &self,
+        before: Option<&Subscription>,
+        positions: &[MovedPosition],
+    ) -> Result<(), SubscriptionError> {
+        self.check_metadata(before, positions)?;
+        let total = self.num_positions + self.transactions.held().positions;
         if total + positions.len() as u64 <= POSITIONS_TOTAL_MAX {
             return Ok(());
         }
-        let known = |moved: &MovedPosition| {
-            self.subscription(group).is_some_and(|s| s.position(&moved.topic, moved.partition).is_some())
-        };
+        let known = |moved: &MovedPosition| before.is_some_and(|s| s.position(&moved.topic, moved.partition).is_some());
         let num_new = positions.iter().filter(|moved| !known(moved)).count() as u64;
         match num_new > 0 && total + num_new > POSITIONS_TOTAL_MAX {
             true => Err(SubscriptionError::TooManyPositions { total }),
@@ -170,8 +180,10 @@ impl State {
         }
     }
 
-    fn check_room_for(&self, group: &str) -> Result<(), SubscriptionError> {
-        match self.subscriptions.len() >= SUBSCRIPTIONS_MAX && self.subscription(group).is_none() {
+    /// There is room for the group, if it is new. Groups that open transactions are to move count as new ones.
+    pub(super) fn check_room_for(&self, group: &str) -> Result<(), SubscriptionError> {
+        let num = self.subscriptions.len() + self.transactions.num_staging();
+        match num >= SUBSCRIPTIONS_MAX && self.subscription(group).is_none() {
             true => Err(SubscriptionError::TooManySubscriptions),
             false => Ok(()),
         }
@@ -197,6 +209,14 @@ impl Subscription {
     /// The positions in one topic, by partition.
     pub fn positions_in(&self, topic: &str) -> impl Iterator<Item = (PartitionId, &Position)> {
         self.positions.get(topic).into_iter().flatten().map(|(partition, position)| (*partition, position))
+    }
+
+    /// It has positions on a feed, or on a view of it.
+    pub(super) fn is_on(&self, feed: &str) -> bool {
+        let views = format!("{feed}..");
+        let topics = self.positions.range(views.clone()..).map(|(topic, _)| topic);
+        self.positions.contains_key(feed)
+            || topics.take_while(|topic| topic.starts_with(&views)).any(|topic| feed_of_topic(topic) == feed)
     }
 
     /// The topics that it has positions in.
@@ -239,6 +259,9 @@ impl Subscription {
 
     /// Forgets the positions on a feed and on all views of it.
     pub(super) fn forget_feed(&mut self, feed: &str) {
+        if !self.is_on(feed) {
+            return;
+        }
         self.positions.retain(|topic, _| feed_of_topic(topic) != feed);
         self.num_positions = self.positions.values().map(|positions| positions.len() as u64).sum();
         self.metadata_bytes = self.positions().map(|(_, _, position)| position.metadata.len() as u64).sum();

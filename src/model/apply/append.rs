@@ -18,7 +18,9 @@ impl Feed {
         let count = i64::from(header.last_offset_delta) + 1;
         let max_timestamp = Timestamp(header.max_timestamp);
         let stream = self.stream_of(entry, writes);
-        let begins = stream.transaction.is_some() && stream.extents(entry.partition).is_empty();
+        let in_transaction = stream.transaction.is_some();
+        let begins = in_transaction && stream.extents(entry.partition).is_empty();
+        let num_extents = stream.num_extents;
         stream.append(
             entry.partition,
             Appending {
@@ -31,6 +33,8 @@ impl Feed {
             },
         );
         stream.due = entry.due;
+        let more_extents = stream.num_extents - num_extents;
+        self.num_extents += if in_transaction { more_extents } else { 0 };
         let feed = self.id;
         let partition = self.partition_mut(entry.partition);
         partition.check_place(entry);

@@ -34,7 +34,7 @@ impl Feed {
         if !self.open.contains_key(&sealed.stream) {
             self.open_stream_now(sealed.stream, sealed.label.clone(), None, at, writes);
         }
-        let stream = self.open.remove(&sealed.stream).expect("it was there or is there now");
+        let stream = self.close(sealed.stream).expect("it was there or is there now");
         if self.implicit == Some(sealed.stream) {
             self.implicit = None;
         }

@@ -79,7 +79,10 @@ impl State {
         self.mark(&open, ended, writes);
         self.seal_all(ended, writes);
         for (feed, stream) in open.streams() {
-            self.feed_mut(feed).abort(stream, ended, writes);
+            self.change_feed(feed, |feed| {
+                feed.abort(stream, ended, writes);
+                0
+            });
         }
         if ended.reason.commits() {
             open.staged.iter().for_each(|(group, positions)| self.move_staged(group, positions, ended.at));
@@ -87,18 +90,19 @@ impl State {
     }
 
     pub(super) fn forget_transactional_ids(&mut self, before: Timestamp) {
-        let is_old = |known: &Transactional| known.open().is_none() && known.at() < before;
-        let old: Vec<String> =
-            self.transactions.iter().filter(|(_, known)| is_old(known)).map(|(id, _)| id.to_owned()).collect();
+        let old: Vec<String> = self.transactions.unused_since(before).map(str::to_owned).collect();
         old.iter().for_each(|id| self.transactions.change(id, |_| None));
     }
 
     /// A transaction goes on without a feed that is deleted.
-    pub(super) fn forget_in_transactions(&mut self, feed: FeedId, name: &str) {
-        for id in self.transactions.open_where(|_| true) {
+    pub(super) fn forget_in_transactions(&mut self, feed: &Feed) {
+        let mut touching: BTreeSet<String> =
+            feed.open.values().filter_map(|stream| stream.owner()).map(str::to_owned).collect();
+        touching.extend(self.transactions.staging_on(&feed.name).map(str::to_owned));
+        for id in touching {
             self.transactions.change(&id, |known| {
                 let mut known = known?;
-                known.open.iter_mut().for_each(|open| open.forget_feed(feed, name));
+                known.open.iter_mut().for_each(|open| open.forget_feed(feed.id, &feed.name));
                 Some(known)
             });
         }
@@ -208,7 +212,7 @@ impl Feed {
 
     /// Ends the stream unless it was sealed: it becomes no commit.
     fn abort(&mut self, id: StreamId, ended: &TransactionEnded, writes: &mut Vec<TailWrite>) {
-        let Some(stream) = self.open.remove(&id) else { return };
+        let Some(stream) = self.close(id) else { return };
         for (partition, part) in stream.parts() {
             self.partition_mut(partition).transactions.get_or_insert_default().unplaced += part.records;
         }

@@ -70,10 +70,11 @@ fn read_named(r: &mut Reader) -> Result<Option<SealWish>, CodecError> {
     })
 }
 
-/// Where the open transactions begin follows from their streams.
+/// Where the open transactions begin, and in how many places they lie, follows from their streams.
 fn note_open(feed: &mut Feed) {
-    let Feed { open, partitions, .. } = feed;
+    let Feed { open, partitions, num_extents, .. } = feed;
     for stream in open.values().filter(|stream| stream.transaction.is_some()) {
+        *num_extents += stream.num_extents;
         for (partition, part) in &stream.parts {
             let partition = partitions.get_mut(partition.0 as usize);
             if let (Some(partition), Some(first)) = (partition, part.extents.first()) {

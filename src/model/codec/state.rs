@@ -103,6 +103,7 @@ impl State {
         for _ in 0..r.u32("feeds")? {
             read_touched(r, &mut self.feeds)?;
         }
+        self.num_extents = self.feeds.values().map(|feed| feed.num_extents).sum();
         Ok(())
     }
 
@@ -249,7 +250,7 @@ fn put_stream(out: &mut Vec<u8>, stream: &OpenStream) {
 }
 
 fn read_stream(r: &mut Reader) -> Result<OpenStream, CodecError> {
-    Ok(OpenStream {
+    let mut stream = OpenStream {
         id: StreamId(r.i64("a stream")?),
         label: r.option("a label", Reader::text)?,
         opened: time(r)?,
@@ -260,7 +261,10 @@ fn read_stream(r: &mut Reader) -> Result<OpenStream, CodecError> {
         tombstones: r.u64("tombstones")?,
         transaction: None,
         parts: r.list("partitions", |r| Ok((PartitionId(r.u32("a partition")?), read_part(r)?)))?,
-    })
+        num_extents: 0,
+    };
+    stream.num_extents = stream.parts.values().map(|part| part.extents.len()).sum();
+    Ok(stream)
 }
 
 fn put_part(out: &mut Vec<u8>, part: &StreamPart) {

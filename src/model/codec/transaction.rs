@@ -14,6 +14,9 @@ use super::entry::{put_seal_producer, put_stream_sealed, read_metadata, read_sea
 use super::fields::{Reader, put_count, put_option, put_text};
 use super::subscription::{put_positions_moved, put_subscription, read_positions_moved, read_subscription};
 
+/// A transaction that no producer ended.
+const NOBODY: Identity = Identity { producer: ProducerId(-1), epoch: -1 };
+
 pub(super) fn put_producer_bound(out: &mut BytesMut, bound: &ProducerBound) {
     put_text(out, &bound.id);
     put_identity(out, bound.identity);
@@ -108,7 +111,7 @@ pub(super) fn put_transactional(out: &mut Vec<u8>, id: &str, known: &Transaction
     out.put_i64(known.at.0);
     put_option(out, known.open.as_ref(), put_open);
     put_option(out, known.ended, |out, ended| {
-        put_identity(out, ended.by);
+        put_identity(out, ended.by.unwrap_or(NOBODY));
         out.put_u8(ended.committed.into());
     });
 }
@@ -123,7 +126,10 @@ pub(super) fn read_transactional(r: &mut Reader) -> Result<(String, Transactiona
         timeout_ms: r.i32("a timeout")?,
         at: time(r)?,
         open: r.option("a transaction", |r, _| read_open(r))?,
-        ended: r.option("an end", |r, what| Ok(Ending { by: read_identity(r)?, committed: r.bool(what)? }))?,
+        ended: r.option("an end", |r, what| {
+            let by = Some(read_identity(r)?).filter(|by| *by != NOBODY);
+            Ok(Ending { by, committed: r.bool(what)? })
+        })?,
     };
     Ok((id, known))
 }

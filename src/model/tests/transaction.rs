@@ -1,5 +1,7 @@
 //! Transactions: who may, what an end leaves on plain topics, in feed space, in history and in positions.
 
+mod bounds;
+
 use super::*;
 
 const ID: &str = "loader";
@@ -355,6 +357,11 @@ fn what_is_open_for_too_long_is_aborted() {
     assert_eq!((machine.aborts(), machine.position()), (vec![AbortReason::Timeout], None));
     assert_eq!((machine.state.deadline(), machine.stable()), (None, 2));
     assert!(matches!(machine.end(ID, producer, true, true), Err(EndError::Fenced { .. })), "it was not asked");
+    let ended = Some(Ending { by: None, committed: false });
+    assert_eq!(machine.state.transactions().get(ID).unwrap().ended(), ended, "operators are shown how it ended");
+    assert_eq!(State::decode(&machine.state.encode()).unwrap(), machine.state);
+    let nobody = Identity { producer: ProducerId(-1), epoch: -1 };
+    assert!(machine.end(ID, nobody, false, true).is_err(), "and nobody is told that they did it");
 }
 
 #[test]
@@ -467,23 +474,6 @@ fn ids_are_forgotten_when_nobody_used_them_for_long() {
     assert_eq!(machine.take(decision), 1);
     assert_eq!(machine.state.transactions().iter().map(|(id, _)| id).collect::<Vec<_>>(), ["open", "recent"]);
     assert_eq!(machine.bind("idle", None).unwrap().producer, ProducerId(3), "its producer id is not given again");
-}
-
-#[test]
-fn a_timeout_out_of_range_and_too_many_ids_are_refused() {
-    let mut machine = Machine::new();
-    for wanted in [0, 900_001] {
-        let wish = Bind { id: ID.into(), timeout_ms: wanted, timeout_max_ms: 900_000, current: None, now: machine.now };
-        let refused = machine.state.decide_bind(wish, ROOMY);
-        assert_eq!(refused, Err(BindError::Timeout { wanted, max: 900_000 }));
-    }
-    for index in 0..TRANSACTIONAL_IDS_MAX {
-        let identity = Identity { producer: ProducerId(index as i64), epoch: 0 };
-        let (id, at) = (index.to_string(), machine.now);
-        let bound = ProducerBound { id, identity, previous: None, timeout_ms: 1, at };
-        machine.state.apply(&Entry::ProducerBound(bound), &mut machine.writes);
-    }
-    assert_eq!(machine.bind(ID, None), Err(BindError::TooMany));
 }
 
 #[test]

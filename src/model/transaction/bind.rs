@@ -5,7 +5,7 @@ use super::super::entry::{EndReason, Entry, ProducerBound};
 use super::super::ids::Timestamp;
 use super::super::state::State;
 use super::end::Rolling;
-use super::{Identity, TRANSACTIONAL_IDS_MAX};
+use super::{Identity, TRANSACTIONAL_ID_BYTES_MAX, TRANSACTIONAL_IDS_MAX};
 
 /// The last epoch that a producer is given. One more is kept for the markers that fence it.
 const EPOCH_MAX: i16 = i16::MAX - 1;
@@ -29,7 +29,10 @@ pub enum BindError {
     Timeout { wanted: i32, max: i32 },
     #[error("transactional id {id:?} has another producer since: producer {}, epoch {}", current.producer, current.epoch)]
     Fenced { id: String, current: Identity },
-    #[error("there are {TRANSACTIONAL_IDS_MAX} transactional ids, and that is the most")]
+    #[error(
+        "{TRANSACTIONAL_IDS_MAX} transactional ids, in {TRANSACTIONAL_ID_BYTES_MAX} bytes, are the most, and too few of them have \
+         nothing open; end transactions, or abort those that hang"
+    )]
     TooMany,
 }
 
@@ -62,14 +65,14 @@ impl State {
     }
 
     fn bind_new(&self, wish: Bind) -> Result<Decision<Identity>, BindError> {
-        if self.transactions.len() >= TRANSACTIONAL_IDS_MAX {
-            return Err(BindError::TooMany);
-        }
+        let Some(forgotten) = self.transactions.room_for(&wish.id) else { return Err(BindError::TooMany) };
+        let mut entries: Vec<Entry> =
+            forgotten.map(|before| Entry::TransactionalIdsForgotten { before }).into_iter().collect();
         // Whatever it goes on from was forgotten, and a producer id is not given twice.
         let identity = Identity { producer: self.next_producer, epoch: 0 };
         let Bind { id, timeout_ms, current: previous, now: at, .. } = wish;
-        let bound = ProducerBound { id, identity, previous, timeout_ms, at };
-        Ok(Decision::one(Entry::ProducerBound(bound), identity))
+        entries.push(Entry::ProducerBound(ProducerBound { id, identity, previous, timeout_ms, at }));
+        Ok(Decision { entries, outcome: identity })
     }
 
     /// The identity after this one: the next epoch, or a new producer id when there is none.

@@ -4,14 +4,12 @@ use super::super::decision::Decision;
 use super::super::entry::{EndReason, Entry, SealReason, StreamSealed, TransactionEnded};
 use super::super::feed::{Feed, Partition};
 use super::super::ids::{FeedId, PartitionId, StreamId, Timestamp};
+use super::super::share::{ENDED_MAX, Share};
 use super::super::state::State;
 use super::{Identity, OpenTransaction, Transactional};
 
 /// `segment.bytes` and `segment.ms` of a feed, by which a marker ends a segment.
 pub type Rolling<'a> = &'a dyn Fn(FeedId) -> (u64, i64);
-
-/// Transactions ended by one [`State::decide_timeouts`]. It is asked again at once when more are due.
-const DUE_MAX: usize = 256;
 
 /// What a marker takes.
 const MARKER_BYTES: u64 = 78;
@@ -53,7 +51,7 @@ impl State {
         let EndTransaction { id, identity: found, commit, bumps, now } = wish;
         let Some(known) = self.transactions.get(&id) else { return Err(EndError::UnknownId { id }) };
         let current = known.identity();
-        let repeated = known.ended.filter(|ended| ended.by == found && known.open.is_none());
+        let repeated = known.ended.filter(|ended| ended.by == Some(found) && known.open.is_none());
         match repeated {
             Some(ended) if ended.committed == commit => return Ok(Decision::nothing(current)),
             Some(_) => return Err(EndError::EndedOtherwise { id, wanted: commit }),
@@ -91,7 +89,7 @@ impl State {
         }
     }
 
-    /// Ends the transactions that were open for too long. Their producers are fenced.
+    /// Ends the transactions that were open for too long, a share of them. Their producers are fenced.
     pub fn decide_timeouts(&self, now: Timestamp, rolling: Rolling<'_>) -> Decision<()> {
         let mut next_producer = self.next_producer;
         let end = |(id, known)| {
@@ -103,7 +101,10 @@ impl State {
             }
             Entry::TransactionEnded(ended)
         };
-        Decision { entries: self.transactions.due(now).take(DUE_MAX).map(end).collect(), outcome: () }
+        let mut share = Share::new();
+        let touched = |known: &Transactional| known.open().map_or(0, OpenTransaction::num_touched);
+        let due = self.transactions.due(now).take_while(|(_, known)| share.takes(touched(known)));
+        Decision { entries: due.map(end).collect(), outcome: () }
     }
 
     /// How the open transaction, if there is one, ends.
@@ -185,7 +186,7 @@ impl Partition {
         let full = segment.bytes + MARKER_BYTES > segment_bytes;
         let old = now.0.saturating_sub(segment.first_at.0) >= segment_ms;
         // Markers that are decided at the same time come to lie behind each other.
-        let wide = self.log_end.0 + DUE_MAX as i64 - segment.base.0 > i64::from(i32::MAX);
+        let wide = self.log_end.0 + ENDED_MAX as i64 - segment.base.0 > i64::from(i32::MAX);
         segment.bytes > 0 && (full || old || wide)
     }
 }

@@ -8,7 +8,8 @@ use super::super::ids::{FeedId, PartitionId, Timestamp};
 use super::super::name::feed_of_topic;
 use super::super::state::State;
 use super::super::subscription::SubscriptionError;
-use super::{Identity, TRANSACTION_GROUPS_MAX, TRANSACTION_PARTITIONS_MAX, Transactional};
+use super::held::{groups_bytes, places_bytes, positions_bytes};
+use super::{HELD_BYTES_MAX, Identity, TRANSACTION_GROUPS_MAX, TRANSACTION_PARTITIONS_MAX, Transactional};
 
 /// A producer says what its transaction touches.
 #[derive(Clone, Debug)]
@@ -66,6 +67,10 @@ pub enum EnlistError {
     TooManyPartitions,
     #[error("a transaction moves positions of at most {TRANSACTION_GROUPS_MAX} groups")]
     TooManyGroups,
+    #[error(
+        "what open transactions touch takes {bytes} bytes, and {HELD_BYTES_MAX} is the most; end some, or abort those that hang"
+    )]
+    TooMuchHeld { bytes: u64 },
     #[error(transparent)]
     Subscription(#[from] SubscriptionError),
 }
@@ -91,6 +96,8 @@ impl State {
         if groups + enlisted.groups.len() > TRANSACTION_GROUPS_MAX {
             return Err(EnlistError::TooManyGroups);
         }
+        let places = enlisted.partitions.len() + enlisted.seals.len();
+        self.check_held(places_bytes(places) + groups_bytes(&enlisted.groups))?;
         match enlisted.partitions.is_empty() && enlisted.seals.is_empty() && enlisted.groups.is_empty() {
             true => Ok(Decision::nothing(())),
             false => Ok(Decision::one(Entry::Enlisted(enlisted), ())),
@@ -108,7 +115,12 @@ impl State {
         positions.retain(|moved| self.feed_named(feed_of_topic(&moved.topic)).is_some());
         // A time to be forgotten at can be told with plain positions only.
         positions.iter_mut().for_each(|moved| moved.expires = None);
-        self.check_positions(&group, &positions)?;
+        let staged = known.open.as_ref().and_then(|open| open.staged_for(&group));
+        if staged.is_none() {
+            self.check_room_for(&group)?;
+        }
+        self.check_positions(staged, &positions)?;
+        self.check_held(positions_bytes(&positions))?;
         let producer = identity.producer;
         let mut entries = Vec::new();
         if !is_enlisted {

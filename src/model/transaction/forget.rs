@@ -9,8 +9,7 @@ impl State {
     /// Decides that the transactional ids are forgotten that were last used before `before` and have nothing open; the
     /// outcome is how many they are.
     pub fn decide_forget_transactional_ids(&self, before: Timestamp) -> Decision<usize> {
-        let is_old = |(_, known): &(&str, &super::Transactional)| known.open().is_none() && known.at() < before;
-        match self.transactions.iter().filter(is_old).count() {
+        match self.transactions.unused_since(before).count() {
             0 => Decision::nothing(0),
             num => Decision::one(Entry::TransactionalIdsForgotten { before }, num),
         }

@@ -8,6 +8,7 @@ mod bind;
 mod end;
 mod enlist;
 mod forget;
+mod held;
 mod known;
 mod name;
 mod open;
@@ -18,12 +19,16 @@ use super::state::State;
 pub use bind::{Bind, BindError};
 pub use end::{EndError, EndTransaction, Rolling};
 pub use enlist::{Enlist, EnlistError, InTransaction, StagePositions};
+pub use held::{HELD_BYTES_MAX, Held};
 pub use known::Transactions;
 pub use name::{NameError, NameOutcome, NameStream};
 pub use open::{Ending, Identity, OpenTransaction, Transactional};
 
-/// Transactional ids that may be known.
+/// Transactional ids that may be known. One more takes the place of the longest unused one that has nothing open.
 pub const TRANSACTIONAL_IDS_MAX: usize = 100_000;
+
+/// Bytes that the ids may take, which are kept twice. The same holds for them.
+pub const TRANSACTIONAL_ID_BYTES_MAX: u64 = 64 << 20;
 
 /// Partitions that one transaction may touch.
 pub const TRANSACTION_PARTITIONS_MAX: usize = 100_000;

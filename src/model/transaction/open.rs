@@ -17,7 +17,7 @@ pub struct Transactional {
     /// Last change.
     pub(in super::super) at: Timestamp,
     pub(in super::super) open: Option<OpenTransaction>,
-    /// How its producer ended the last transaction.
+    /// How the last transaction ended, until the next one begins or the id gets another producer.
     pub(in super::super) ended: Option<Ending>,
 }
 
@@ -31,8 +31,8 @@ pub struct Identity {
 /// A transaction that ended, for those that ask again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// Who was told to end it.
-    pub by: Identity,
+    /// The producer that ended it; none when it timed out or an operator aborted it.
+    pub by: Option<Identity>,
     pub committed: bool,
 }
 
@@ -79,7 +79,7 @@ impl Transactional {
             previous,
             at: ended.at,
             open: None,
-            ended: ended.reason.was_asked().then_some(Ending { by: ended.by, committed: ended.reason.commits() }),
+            ended: Some(Ending { by: ended.reason.was_asked().then_some(ended.by), committed: ended.reason.commits() }),
             ..self
         }
     }
@@ -104,7 +104,7 @@ impl Transactional {
         self.open.as_ref()
     }
 
-    /// How its producer ended the last transaction, if none began since.
+    /// How the last transaction ended, if none began since.
     pub fn ended(&self) -> Option<Ending> {
         self.ended
     }
@@ -169,6 +169,12 @@ impl OpenTransaction {
     /// The positions of one group that move if it commits.
     pub fn staged_for(&self, group: &str) -> Option<&Subscription> {
         self.staged.get(group)
+    }
+
+    /// Partitions and positions that its end is about.
+    pub(in super::super) fn num_touched(&self) -> usize {
+        let positions: u64 = self.staged.values().map(|positions| positions.num_positions).sum();
+        self.partitions.len() + self.streams.len() + positions as usize
     }
 
     /// A feed is gone.

@@ -43,9 +43,10 @@ impl ToldTo {
             EnlistError::UnknownFeed { .. } | EnlistError::UnknownPartition { .. } => {
                 ResponseError::UnknownTopicOrPartition
             }
-            EnlistError::TooManyPartitions | EnlistError::TooManyGroups | EnlistError::Subscription(_) => {
-                ResponseError::PolicyViolation
-            }
+            EnlistError::TooManyPartitions
+            | EnlistError::TooManyGroups
+            | EnlistError::TooMuchHeld { .. }
+            | EnlistError::Subscription(_) => ResponseError::PolicyViolation,
         }
     }
 
@@ -77,6 +78,9 @@ impl ToldTo {
             AppendError::ReadOnly { .. } => ResponseError::InvalidTopicException,
             AppendError::NoTransactionalId => ResponseError::TransactionalIdAuthorizationFailed,
             AppendError::OutsideTransaction { .. } => ResponseError::InvalidTxnState,
+            AppendError::TooScattered { .. } => {
+                self.since(11, ResponseError::TransactionAbortable, ResponseError::PolicyViolation)
+            }
             AppendError::Transaction(error) => self.of_enlist(error),
             AppendError::Sequence(error) => super::of_sequence(error),
         }

@@ -10,9 +10,9 @@ use kafka_protocol::protocol::StrBytes;
 use super::group::text;
 use super::listed_transaction::{STATES, state};
 use super::{Reply, RequestContext};
-use crate::broker::Broker;
+use crate::broker::{Broker, Gated};
 use crate::model::group::consumer::Pattern;
-use crate::model::{Timestamp, Transactional};
+use crate::model::{Lsn, Timestamp, Transactional, Transactions};
 
 /// Answers a ListTransactions.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: ListTransactionsRequest) -> Reply {
@@ -23,17 +23,54 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: ListT
         },
         None => None,
     };
+    let (looking, unknown) = (broker.clone(), unknown(&request.state_filters));
+    let make = move || {
+        let listed = list(&looking, &request, names.as_ref());
+        let response = ListTransactionsResponse::default().with_unknown_state_filters(unknown);
+        listed.map(|states| response.with_transaction_states(states))
+    };
+    // A pattern takes its time on many names: not on a worker, nor under the core's lock.
+    context.decided_aside(broker, make)
+}
+
+/// Ids that are looked at in one go, under the core's lock.
+const PAGE_IDS: usize = 1_000;
+
+/// Page by page: what ends or begins meanwhile is told as it is when its page is looked at.
+fn list(broker: &Broker, request: &ListTransactionsRequest, names: Option<&Pattern>) -> Gated<Vec<TransactionState>> {
     let now = broker.now();
-    let listed = broker.look_at_transactions(|transactions| {
-        let chosen = transactions
-            .iter()
-            .filter(|(id, known)| names.as_ref().is_none_or(|names| names.matches(id)) && passes(&request, known, now));
-        chosen.map(|(id, known)| row(id, known)).collect()
-    });
-    let response = ListTransactionsResponse::default()
-        .with_unknown_state_filters(unknown(&request.state_filters))
-        .with_transaction_states(listed.value);
-    context.ready_at(&response, listed.durable_at)
+    let mut listed = Gated { value: Vec::new(), durable_at: Lsn(0) };
+    let mut last: Option<String> = None;
+    loop {
+        let looked = broker.look_at_transactions(|transactions| page(transactions, last.as_deref(), request, now));
+        let Page { rows, next } = looked.value;
+        let is_named = |row: &TransactionState| names.is_none_or(|names| names.matches(&row.transactional_id));
+        listed.value.extend(rows.into_iter().filter(is_named));
+        listed.durable_at = listed.durable_at.max(looked.durable_at);
+        match next {
+            Some(id) => last = Some(id),
+            None => return listed,
+        }
+    }
+}
+
+/// Some of the ids.
+struct Page {
+    /// Those that pass all filters but the pattern.
+    rows: Vec<TransactionState>,
+    /// The last one looked at, if there may be more.
+    next: Option<String>,
+}
+
+fn page(transactions: &Transactions, last: Option<&str>, request: &ListTransactionsRequest, now: Timestamp) -> Page {
+    let mut page = Page { rows: Vec::new(), next: None };
+    for (number, (id, known)) in transactions.after(last).take(PAGE_IDS).enumerate() {
+        if passes(request, known, now) {
+            page.rows.push(row(id, known));
+        }
+        page.next = (number + 1 == PAGE_IDS).then(|| id.to_owned());
+    }
+    page
 }
 
 /// An empty filter lets everything pass; one of ages, whatever is open for longer.

@@ -81,17 +81,19 @@ fn fetch(
     if let Err(refusal) = broker.check_fetch(&group.group_id, group.member_id.as_deref(), group.member_epoch) {
         return answer.with_error_code(error::of_group(&refusal).code());
     }
-    let looked = broker.look_at_stable_positions(&group.group_id, |subscription, unstable| {
-        let mut topics = match (&group.topics, subscription) {
-            (Some(topics), subscription) => topics.iter().map(|topic| asked(topic, subscription)).collect(),
-            (None, Some(subscription)) => all(subscription),
-            (None, None) => Vec::new(),
-        };
-        if require_stable {
+    let told = |subscription: Option<&Subscription>| match (&group.topics, subscription) {
+        (Some(topics), subscription) => topics.iter().map(|topic| asked(topic, subscription)).collect(),
+        (None, Some(subscription)) => all(subscription),
+        (None, None) => Vec::new(),
+    };
+    let looked = match require_stable {
+        true => broker.look_at_stable_positions(&group.group_id, |subscription, unstable| {
+            let mut topics = told(subscription);
             topics.iter_mut().for_each(|topic| hold_back(topic, unstable));
-        }
-        topics
-    });
+            topics
+        }),
+        false => broker.look_at_positions(&group.group_id, told),
+    };
     *gate = looked.durable_at.max(*gate);
     answer.with_topics(looked.value)
 }

@@ -110,9 +110,17 @@ impl<'a> RequestContext<'a> {
             let Gated { value, durable_at } = change(seen);
             return self.ready_at(&value, durable_at);
         }
+        self.decided_aside(broker, move || change(look()))
+    }
+
+    /// The answer, made on a thread that may take its time, once everything below its lsn is durable.
+    pub fn decided_aside<B>(&self, broker: &Arc<Broker>, make: impl FnOnce() -> Gated<B> + Send + 'static) -> Reply
+    where
+        B: Encodable + Send + 'static,
+    {
         let (broker, answerer) = (broker.clone(), self.answerer());
         Reply::later(async move {
-            let Gated { value, durable_at } = broker.read_aside(move || change(look())).await;
+            let Gated { value, durable_at } = broker.read_aside(make).await;
             broker.durable(durable_at).await.map_err(|error| Close::new(error.to_string()))?;
             answerer.encode(&value)
         })

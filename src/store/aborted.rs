@@ -1,5 +1,5 @@
-//! The aborted transactions of a partition: `aborted.index`, one row each, in the order of their markers. It rests on nothing
-//! else that is stored in one place, so that one that is lost or damaged is refused.
+//! The aborted transactions of a partition: `aborted.index`, one row each, in the order of their markers. The log says the same
+//! (see `markers`). Rows of transactions that ended below its start are of no use, and their files go.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,8 +10,9 @@ use crate::model::{AbortedRow, Offset, ProducerId};
 
 use super::chunks::start_of;
 use super::error::FileError;
+use super::markers::Markers;
 use super::row;
-use super::rows::{Origin, ROW_BYTES, Row, RowFile};
+use super::rows::{ROW_BYTES, Row, RowFile};
 use super::shelf::Shelf;
 
 /// Rows that are looked at in one go.
@@ -19,30 +20,19 @@ const PIECE_ROWS: u64 = 256;
 
 /// See the module.
 pub struct Aborted {
-    rows: RowFile<Nowhere>,
+    rows: RowFile<Markers>,
     shelf: Arc<Shelf>,
     folder: PathBuf,
     /// The first row that is there; unknown until it is asked for.
     first: AtomicU64,
 }
 
-/// Rows that cannot be made anew.
-struct Nowhere(PathBuf);
-
-impl Origin for Nowhere {
-    fn rows(&self, first: u64, _end: u64, _stored: Option<Row>) -> Result<Vec<Row>, FileError> {
-        let what = "aborted transactions are kept nowhere else: restore the file from a backup";
-        Err(FileError::damaged(&self.0, first * ROW_BYTES, what))
-    }
-}
-
 const UNKNOWN: u64 = u64::MAX;
 
 impl Aborted {
-    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, num_rows: u64, gone: Arc<AtomicBool>) -> Aborted {
+    pub fn new(shelf: Arc<Shelf>, folder: PathBuf, num_rows: u64, gone: Arc<AtomicBool>, markers: Markers) -> Aborted {
         let path = folder.join("aborted.index");
-        let origin = Nowhere(path.clone());
-        let rows = RowFile::new(shelf.clone(), path, &row::ABORTED, (0, num_rows), gone, origin);
+        let rows = RowFile::new(shelf.clone(), path, &row::ABORTED, (0, num_rows), gone, markers);
         Aborted { rows, shelf, folder, first: AtomicU64::new(UNKNOWN) }
     }
 
@@ -115,15 +105,16 @@ impl Aborted {
 
     fn first_of(&self, names: &[String], num_rows: u64) -> u64 {
         let starts = names.iter().filter_map(|name| start_of(self.rows.path(), name));
-        starts.min().map_or(num_rows, |start| start / ROW_BYTES)
+        // The last file is never removed: without any they were lost.
+        starts.min().map_or(0, |start| start / ROW_BYTES).min(num_rows)
     }
 }
 
-fn encode(row: &AbortedRow) -> Row {
+pub fn encode(row: &AbortedRow) -> Row {
     [row.producer.0 as u64, row.first.0 as u64, row.last.0 as u64, row.last_stable.0 as u64]
 }
 
-fn decode(row: &Row) -> AbortedRow {
+pub fn decode(row: &Row) -> AbortedRow {
     let [producer, first, last, last_stable] = row.map(|field| field as i64);
     let (first, last, last_stable) = (Offset(first), Offset(last), Offset(last_stable));
     AbortedRow { producer: ProducerId(producer), first, last, last_stable }

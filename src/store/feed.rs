@@ -12,6 +12,7 @@ use super::commits::Commits;
 use super::doomed::{Cut, LogCut};
 use super::error::{FileError, ReadError};
 use super::log::{Log, LogEnd, LogSlice, RecordTime};
+use super::markers::Markers;
 use super::records::Found;
 use super::runs::{Manifests, Runs};
 use super::segment::{Placed, Segment};
@@ -53,7 +54,7 @@ pub struct FeedFiles {
 
 /// The files of one partition.
 pub struct PartitionFiles {
-    log: Log,
+    log: Arc<Log>,
     runs: Runs,
     aborted: Aborted,
     shelf: Arc<Shelf>,
@@ -151,10 +152,12 @@ impl FeedFiles {
         let folder = self.folder.join(partition.to_string());
         let manifests = Manifests { commits: self.commits.clone(), partition };
         let rows = (ends.first_run, ends.num_runs);
+        let log = Arc::new(Log::new(self.shelf.clone(), folder.clone(), self.gone.clone(), ends.start, ends.log));
+        let markers = Markers { log: log.clone(), end: ends.log };
         partitions.push(Arc::new(PartitionFiles {
-            log: Log::new(self.shelf.clone(), folder.clone(), self.gone.clone(), ends.start, ends.log),
+            log,
             runs: Runs::new(self.shelf.clone(), folder.clone(), rows, self.gone.clone(), manifests),
-            aborted: Aborted::new(self.shelf.clone(), folder.clone(), ends.num_aborted, self.gone.clone()),
+            aborted: Aborted::new(self.shelf.clone(), folder.clone(), ends.num_aborted, self.gone.clone(), markers),
             made: AtomicBool::new(ends != PartitionEnds::default()),
             shelf: self.shelf.clone(),
             folder,

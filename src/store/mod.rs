@@ -54,6 +54,7 @@ pub mod inspect;
 pub mod journal;
 mod log;
 mod manifest;
+mod markers;
 mod meta;
 mod records;
 mod recovery;

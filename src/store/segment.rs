@@ -242,6 +242,11 @@ impl Segment {
         Ok(Some(greatest).filter(|greatest| greatest.0 > i64::MIN))
     }
 
+    /// The batches up to byte `end`, where one ends.
+    pub fn walk(&self, end: u64) -> Walk<'_, Arc<TailFile>> {
+        Walk::new(&self.file, 0, end)
+    }
+
     /// Between two batch boundaries.
     pub fn bytes(&self, start: u64, end: u64) -> Result<Bytes, FileError> {
         self.file.slice(start, end)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use bytes::Bytes;
-use streamstack::batch::{PLACED_HEAD_LEN, batch_lengths, placed_head};
+use streamstack::batch::{BatchHeader, PLACED_HEAD_LEN, batch_lengths, placed_head};
 use streamstack::model::{
     AbortedRow, CommitNumber, CommitRow, DropCommits, Feed, FeedId, FeedOffset, HistoryStart, Offset, PartitionId,
     PartitionStart, RunRow, SealedPlace, State, TailWrite, Timestamp,
@@ -201,10 +201,7 @@ impl PartitionContents {
         assert_eq!(files.runs().num_rows(), num_runs);
         let first = self.first_run as u64;
         assert_eq!(files.runs().rows(first, num_runs).unwrap(), self.runs[self.first_run..]);
-        // Those that ended below the start may be there or not.
-        let mut aborted: Vec<_> = self.aborted.iter().filter(|row| row.last.0 >= self.start).copied().collect();
-        aborted.sort_by_key(|row| (row.first, row.last));
-        assert_eq!(files.aborted().within(Offset(self.start), Offset(self.end)).unwrap(), aborted);
+        self.check_aborted(&files.aborted().within(Offset(self.start), Offset(self.end)).unwrap());
         let feed_end = self.runs.last().map_or(0, |run| run.feed_base.0 + run.count);
         let covering = files.runs_covering(first, FeedOffset(0), FeedOffset(feed_end), usize::MAX >> 1).unwrap();
         assert_eq!(covering, self.runs[self.first_run..]);
@@ -217,6 +214,40 @@ impl PartitionContents {
             let base = files.runs().base_of(first, run.commit, FeedOffset(feed_end)).unwrap();
             assert!(base <= run.feed_base);
         }
+    }
+}
+
+/// The aborted transactions.
+impl PartitionContents {
+    /// Those that ended below the start may be there or not. Of those that began below it, the first record may have been
+    /// forgotten with the file that held it: what is left must be known as aborted.
+    fn check_aborted(&self, found: &[AbortedRow]) {
+        assert!(found.is_sorted_by_key(|row| (row.first, row.last)), "{found:?}");
+        let mut found: BTreeMap<_, _> = found.iter().map(|row| ((row.producer, row.last), row.first)).collect();
+        for row in self.aborted.iter().filter(|row| row.last.0 >= self.start) {
+            let first_left = self.first_left(row);
+            match found.remove(&(row.producer, row.last)) {
+                Some(first) if first == row.first => {}
+                Some(first) => {
+                    assert!(row.first.0 < self.start, "{row:?} is told to begin at {first}");
+                    assert!(
+                        first_left.is_none_or(|left| first.0 <= left),
+                        "{row:?} from {first}, {first_left:?} is left"
+                    );
+                }
+                None => assert!(row.first.0 < self.start && first_left.is_none(), "{row:?} is not told"),
+            }
+        }
+        assert!(found.values().all(|first| first.0 < self.start), "{found:?}");
+    }
+
+    /// The first batch of the transaction that is still there.
+    fn first_left(&self, row: &AbortedRow) -> Option<i64> {
+        let headers = self.batches.iter().filter_map(|(end, batch)| {
+            let header = BatchHeader::parse(batch).unwrap();
+            (*end > self.start && header.producer_id == row.producer.0).then_some(header.base_offset)
+        });
+        headers.filter(|base| (row.first.0..row.last.0).contains(base)).min()
     }
 }
 

@@ -29,7 +29,7 @@ fn files(disk: &FaultyDisk, names: &[&str]) -> Vec<PathBuf> {
 }
 
 fn tables(disk: &FaultyDisk) -> Vec<PathBuf> {
-    files(disk, &["commits.index", "streams.index", "feed.runs"])
+    files(disk, &["commits.index", "streams.index", "feed.runs", "aborted.index"])
 }
 
 fn read(disk: &FaultyDisk, path: &Path) -> Vec<u8> {
@@ -180,6 +180,7 @@ fn touch(opened: &Opened) {
         for (index, partition) in feed.partitions().iter().enumerate() {
             let runs = files.partition(PartitionId(index as u32)).unwrap();
             let _ = runs.runs().rows(partition.first_run(), partition.num_runs());
+            let _ = runs.aborted().within(partition.log_start(), partition.log_end());
         }
     }
 }

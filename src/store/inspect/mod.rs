@@ -21,6 +21,7 @@ use super::manifest::Manifests;
 use super::meta::Meta;
 use super::span::Source;
 
+mod aborted;
 mod history;
 mod journal;
 mod pieces;
@@ -37,6 +38,7 @@ pub enum Kind {
     Batch,
     Index,
     Runs,
+    Aborted,
     Commits,
     Streams,
 }
@@ -76,6 +78,7 @@ impl Kind {
             Kind::Batch => "batch",
             Kind::Index => "index",
             Kind::Runs => "runs",
+            Kind::Aborted => "aborted",
             Kind::Commits => "commits",
             Kind::Streams => "streams",
         }

@@ -9,23 +9,27 @@ use super::super::error::FileError;
 use super::super::feed::PartitionEnds;
 use super::super::index::{Index, IndexRow};
 use super::super::log::{base_of, log_name};
+use super::super::markers::Transactions;
 use super::super::row::RUNS;
 use super::super::rows::ROW_BYTES;
 use super::super::runs;
 use super::super::span::{Source, Span, Walk};
 use super::pieces::Pieces;
-use super::{Feed, Item, Kind, Plain, Selection, Sink};
+use super::{Feed, Item, Kind, Plain, Selection, Sink, aborted};
 
-/// The batches seen in a partition: where each starts.
+/// The batches seen in a partition: where each starts, and what they say of transactions.
 struct Seen {
     next: Option<Offset>,
     bases: Vec<i64>,
+    transactions: Transactions,
+    /// Of some, nothing is known.
+    is_flawed: bool,
 }
 
 /// Shows and verifies a partition.
 pub fn inspect(feed: &Feed<'_>, partition: u32, ends: &PartitionEnds, selection: &Selection, sink: Sink<'_>) {
     let folder = feed.folder.join(partition.to_string());
-    let mut seen = Seen { next: None, bases: Vec::new() };
+    let mut seen = Seen { next: None, bases: Vec::new(), transactions: Transactions::default(), is_flawed: false };
     let names = feed.disk.list(&folder).unwrap_or_default();
     let logs = names.iter().filter(|name| name.ends_with(".log"));
     let mut bases: Vec<Offset> = logs.filter_map(|name| base_of(name)).collect();
@@ -50,11 +54,20 @@ pub fn inspect(feed: &Feed<'_>, partition: u32, ends: &PartitionEnds, selection:
                 segment(feed, &plain, base, end, item, &mut seen, selection, sink);
             }
             Ok(None) => (),
-            Err(error) => sink(item.with(Err(error))),
+            Err(error) => {
+                seen.is_flawed = true;
+                sink(item.with(Err(error)));
+            }
         }
     }
     let item = Item::new(Kind::Runs, &folder.join("feed.runs"), 0).fact("feed", feed.id.0).fact("partition", partition);
     sink(check_runs(feed, folder.join("feed.runs"), ends, &seen, item));
+    if ends.num_aborted > 0 {
+        let path = folder.join("aborted.index");
+        let item = Item::new(Kind::Aborted, &path, 0).fact("feed", feed.id.0).fact("partition", partition);
+        let expected = Some(&seen.transactions.aborted).filter(|_| !seen.is_flawed);
+        sink(aborted::check(feed, &path, ends, expected, item));
+    }
 }
 
 #[expect(clippy::too_many_arguments, reason = "one call; each is a different thing")]
@@ -84,6 +97,7 @@ fn segment(
             }
         }),
     };
+    seen.is_flawed |= outcome.is_err();
     sink(
         item.fact("bytes", end)
             .fact("rewritten_bytes", plain.size.saturating_sub(end))
@@ -105,6 +119,9 @@ fn walk(plain: &Plain, end: u64, seen: &mut Seen, each: &mut dyn FnMut(Span)) ->
         }
         if checksum(&batch) != header.crc {
             return damaged(format!("the checksum of the batch at offset {} does not hold", span.base_offset));
+        }
+        if let Err(error) = seen.transactions.see(&batch, span.end_offset) {
+            return damaged(error.to_string());
         }
         seen.next = Some(span.end_offset);
         seen.bases.push(span.base_offset.0);

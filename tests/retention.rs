@@ -17,6 +17,12 @@ use streamstack::disk::{Disk, FaultyDisk, ManualClock};
 use streamstack::model::{CommitState, Manifest};
 use streamstack::server::Server;
 
+#[path = "common/transactional.rs"]
+#[allow(dead_code, reason = "shared by several tests")]
+mod transactional;
+#[path = "retention/uncommitted.rs"]
+mod uncommitted;
+
 const START_MS: i64 = 1_767_225_600_000;
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 

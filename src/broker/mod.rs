@@ -19,6 +19,7 @@ mod survey;
 mod told;
 mod transactions;
 mod trim;
+mod uncommitted;
 mod upkeep;
 mod views;
 mod waiters;

@@ -7,7 +7,7 @@ use crate::config::TopicSettings;
 use crate::model::{
     CommitNumber, DropCommits, HistoryStart, Lsn, Offset, PartitionId, PartitionStart, Timestamp, TrimError,
 };
-use crate::store::{FileError, StoreError};
+use crate::store::{FileError, ReadError, StoreError};
 use crate::view::Published;
 
 /// The two manifests kept must both know of a deletion before its files go.
@@ -39,16 +39,16 @@ impl Broker {
     }
 
     /// Returns the lsn at which what was decided is durable.
-    fn retain(&self, feed: &FeedHandle) -> Result<Lsn, FileError> {
+    fn retain(&self, feed: &FeedHandle) -> Result<Lsn, ReadError> {
         let settings = &feed.config().settings;
         let start = feed.history();
         let commit = self.first_retained(feed, settings, start)?;
         if commit == start.commit && start.manifest == start.commit {
-            return Ok(Lsn(0));
+            return self.drop_uncommitted(feed, settings);
         }
         let manifest = first_manifest(feed, settings.retention_manifests_bytes, start, commit)?;
         if (commit, manifest) == (start.commit, start.manifest) {
-            return Ok(Lsn(0));
+            return self.drop_uncommitted(feed, settings);
         }
         let wish = drop_below(feed, commit, manifest, self.now())?;
         let decided = self.submit(|state| state.decide_drop_commits(wish));

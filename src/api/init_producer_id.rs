@@ -25,6 +25,8 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: InitP
             context.ready_at(&given(Identity { producer: opened.value, epoch: 0 }), opened.durable_at)
         }
         Some(id) if id.is_empty() => context.ready(&refused(ResponseError::InvalidRequest)),
+        // A producer asks again until there is room, and each answer would take an epoch. Clients wait at this code.
+        Some(_) if !broker.has_space() => context.ready(&refused(ResponseError::CoordinatorNotAvailable)),
         Some(id) => {
             let bind = Bind {
                 id: owned(id),

@@ -130,7 +130,7 @@ fn a_failing_write_is_a_storage_error_or_a_closed_connection_never_an_unknown_er
 }
 
 /// Asks until the answer is as wanted: the disk is looked at once a second.
-fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     for _ in 0..600 {
         if let Some(found) = ask() {
             return found;

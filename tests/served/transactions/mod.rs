@@ -3,6 +3,7 @@
 
 mod ending;
 mod fencing;
+mod full_disk;
 mod late;
 mod positions;
 mod reading;
@@ -10,6 +11,7 @@ mod streams;
 mod timeouts;
 mod writer;
 
+pub const COORDINATOR_NOT_AVAILABLE: i16 = 15;
 pub const INVALID_EPOCH: i16 = 47;
 pub const INVALID_STATE: i16 = 48;
 pub const INVALID_TIMEOUT: i16 = 50;

@@ -8,6 +8,9 @@
 #[allow(dead_code, reason = "shared by several tests")]
 mod broker;
 mod checker;
+mod huge;
+#[path = "../common/member.rs"]
+mod member;
 mod producer;
 mod reading;
 mod run;

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kafka_protocol::messages::TxnOffsetCommitRequest;
+
 use super::checker::Place;
+use super::member::Membership;
 use super::transactional::{self as requests, Identity, Protocol};
 use super::wire::{Trouble, Wire};
 
@@ -60,14 +63,30 @@ impl Producer {
         Ok(answer.base_offset)
     }
 
-    /// Moves a group with the transaction.
+    /// Moves a group without members with the transaction.
     pub fn stage(&mut self, wire: &mut Wire, group: &str, positions: &[(&str, i32, i64)]) -> Result<(), Trouble> {
+        let request = requests::offsets(&self.identity, group, positions);
+        self.ask_to_stage(wire, group, &request)
+    }
+
+    /// Moves the group of a member.
+    pub fn stage_as(
+        &mut self,
+        wire: &mut Wire,
+        member: &Membership,
+        positions: &[(&str, i32, i64)],
+    ) -> Result<(), Trouble> {
+        let request = member.moves(requests::offsets(&self.identity, &member.group, positions));
+        self.ask_to_stage(wire, &member.group, &request)
+    }
+
+    fn ask_to_stage(&mut self, wire: &mut Wire, group: &str, request: &TxnOffsetCommitRequest) -> Result<(), Trouble> {
         if self.protocol == Protocol::First && !self.group_enlisted {
             let answer = wire.ask(requests::ADD_OFFSETS, &requests::add_offsets(&self.identity, group))?;
             Trouble::of(answer.error_code)?;
             self.group_enlisted = true;
         }
-        let answer = wire.ask(self.protocol.offsets(), &requests::offsets(&self.identity, group, positions))?;
+        let answer = wire.ask(self.protocol.offsets(), request)?;
         Trouble::of(requests::code_of_offsets(&answer))
     }
 

@@ -15,6 +15,7 @@ use crate::disk::FaultyDisk;
 use crate::model::{FeedId, Lsn, Offset, PartitionId, TailWrite, Timestamp};
 
 mod flips;
+mod huge;
 mod log;
 mod open;
 mod tables;

@@ -10,6 +10,7 @@ mod owners;
 mod polls;
 mod positions;
 mod process;
+mod processed;
 mod records;
 mod tally;
 mod tests;
@@ -83,6 +84,7 @@ pub fn check(history: &History) -> Vec<Fault> {
         torn::check,
         cycles::check,
         positions::check,
+        processed::check,
         owners::check,
         views::check,
         process::check,

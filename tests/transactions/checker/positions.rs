@@ -1,6 +1,6 @@
 //! Positions of groups go where commits say, as a part of their transaction, and nowhere else.
 //!
-//! Each group is moved by one client, in one transaction after another.
+//! Each group is moved by one client at a time, the owner of the partition, in one transaction after another.
 
 use std::collections::BTreeMap;
 

@@ -11,6 +11,8 @@ pub struct Tally {
     pub untold: usize,
     pub polled: usize,
     pub positions: usize,
+    /// Partitions that a member of a group came to own.
+    pub owned: usize,
 }
 
 impl Tally {
@@ -25,11 +27,12 @@ impl Tally {
         let num = |is: fn(&Event) -> bool| history.events.iter().filter(|event| is(event)).count();
         self.polled += num(|event| matches!(event, Event::Polled { .. }));
         self.positions += num(|event| matches!(event, Event::Position { .. }));
+        self.owned += num(|event| matches!(event, Event::Owned { owned: true, .. }));
     }
 
     /// Some of each.
     pub fn is_complete(&self) -> bool {
-        let Tally { committed, aborted, untold, polled, positions } = *self;
-        [committed, aborted, untold, polled, positions].iter().all(|num| *num > 0)
+        let Tally { committed, aborted, untold, polled, positions, owned } = *self;
+        [committed, aborted, untold, polled, positions, owned].iter().all(|num| *num > 0)
     }
 }

@@ -10,6 +10,7 @@ use streamstack::disk::SplitMix;
 
 use super::super::checker::{Commit, Found, Isolation, Place, Range, Row, Value};
 use super::super::reading;
+use super::member::{GROUP, Member};
 use super::reader::asked;
 use super::writer::Writer;
 use super::{FEEDS, NUM_PARTITIONS, TOPICS};
@@ -62,8 +63,9 @@ pub fn all(client: &mut Client, num_writers: u32, random: &mut SplitMix) -> Foun
         found.ranges.extend(ranges_of(client, topic, commits.len() as u64, random));
         found.commits.insert(topic, commits);
     }
-    for number in 0..num_writers {
-        for position in client.group_positions(&Writer::group(number)).unwrap() {
+    let groups = (0..num_writers).map(|number| (number, Writer::group(number)));
+    for (number, group) in groups.chain([(GROUP, Member::group_name())]) {
+        for position in client.group_positions(&group).unwrap() {
             let topic = TOPICS.into_iter().find(|topic| *topic == position.topic).expect("a topic of the run");
             found.positions.insert((number, Place { topic, partition: position.partition }), position.offset);
         }

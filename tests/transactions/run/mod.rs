@@ -2,6 +2,7 @@
 
 mod found;
 mod ledger;
+mod member;
 mod plain;
 mod reader;
 mod writer;
@@ -16,6 +17,7 @@ use streamstack::cli::client::ProducerSession;
 use streamstack::disk::SplitMix;
 
 use self::ledger::Ledger;
+use self::member::{FIRST_MEMBER, Member};
 use self::plain::Plain;
 use self::reader::Reader;
 use self::writer::Writer;
@@ -32,6 +34,8 @@ const NUM_PARTITIONS: i32 = 2;
 const NUM_WRITERS: u32 = 6;
 /// The last two sleep now and then, one of each protocol, and their transactions time out.
 const NUM_AWAKE: u32 = 4;
+/// Of a group that processes the first topic into the second.
+const NUM_MEMBERS: u32 = 2;
 /// Short, so that commits cut the implicit stream, and the clock too.
 const SEAL_MS: &str = "40";
 /// Every client goes on within so long.
@@ -108,6 +112,12 @@ fn run(seed: u64, time: Duration, durability: &str) -> History {
                 scope.spawn(|| write(writer, &healing))
             })
             .collect();
+        let members: Vec<_> = (FIRST_MEMBER..FIRST_MEMBER + NUM_MEMBERS)
+            .map(|number| {
+                let member = Member::new(number, seed, &address, &ledger);
+                scope.spawn(|| process_lists(member, &healing))
+            })
+            .collect();
         let plain = Plain { number: NUM_WRITERS, session, address: address.clone(), ledger: &ledger };
         let plain = scope.spawn({
             let healing = &healing;
@@ -118,6 +128,9 @@ fn run(seed: u64, time: Duration, durability: &str) -> History {
         healing.store(true, Ordering::Release);
         for (number, writer) in writers.into_iter().enumerate() {
             process.progress.insert(format!("writer {number}"), writer.join().unwrap());
+        }
+        for (number, member) in members.into_iter().enumerate() {
+            process.progress.insert(format!("member {number}"), member.join().unwrap());
         }
         plain.join().unwrap();
         over.store(true, Ordering::Release);
@@ -153,6 +166,21 @@ fn write(mut writer: Writer<'_>, healing: &AtomicBool) -> bool {
         }
     }
     false
+}
+
+/// The same of a member of a group. One that waits for the others to join hears of the end when they do.
+fn process_lists(mut member: Member<'_>, healing: &AtomicBool) -> bool {
+    member.begin_anew();
+    while !healing.load(Ordering::Acquire) {
+        member.turn();
+    }
+    let began = Instant::now();
+    let mut committed = false;
+    while !committed && began.elapsed() < HEAL_MAX {
+        committed = member.turn();
+    }
+    member.stop();
+    committed
 }
 
 /// Kills and restarts the broker again and again for a while; the last one is well.

@@ -255,3 +255,21 @@ fn a_process_that_complains_panics_or_grows() {
     });
     finds(Kind::Process, |history| history.process.rss_peak_mb = 513);
 }
+
+#[test]
+fn a_record_that_two_transactions_of_a_group_processed() {
+    finds(Kind::Duplicate, |history| {
+        let row = (0, value(0, 0));
+        for txn in [FIRST, UNTOLD] {
+            history.events.push(polled(READER + 3, ALPHA_0, row, Isolation::Committed, Some(txn)));
+            history.events.push(Event::Staged { txn, group: 7, place: ALPHA_0, offset: 1 });
+        }
+    });
+}
+
+#[test]
+fn a_record_that_a_group_left_out() {
+    finds(Kind::Lost, |history| {
+        history.found.positions.insert((7, ALPHA_0), 5);
+    });
+}

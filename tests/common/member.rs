@@ -16,6 +16,7 @@ pub const LEAVE: i16 = 3;
 
 /// Longer than any stall, so that nobody is given up by mistake.
 const SESSION_MS: i32 = 30_000;
+const REBALANCE_MS: i32 = 10_000;
 
 /// Who a member is, and in which generation.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +39,7 @@ impl Membership {
         JoinGroupRequest::default()
             .with_group_id(self.group())
             .with_session_timeout_ms(SESSION_MS)
-            .with_rebalance_timeout_ms(SESSION_MS)
+            .with_rebalance_timeout_ms(REBALANCE_MS)
             .with_member_id(text(&self.id))
             .with_group_instance_id(Some(text(&self.instance)))
             .with_protocol_type(text("consumer"))

@@ -110,7 +110,8 @@ impl<'a> Member<'a> {
 
     /// At the end of a run it gives its place up, for which another may wait.
     pub fn stop(&mut self) {
-        self.leave();
+        self.disown();
+        while self.wire.ask(LEAVE, &self.membership.leave()).is_err() {}
     }
 
     /// Before its first transaction, and after it gave one up: what was open is aborted.

@@ -95,7 +95,9 @@ impl Drop for SayWhenItFails {
 fn run(seed: u64, time: Duration, durability: &str) -> History {
     assert!(TOPICS.iter().zip(FEEDS).all(|(topic, feed)| feed_of(topic) == feed));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let start = || Start::at(folder.path()).with(&[&format!("streamstack.durability={durability}")]);
+    // Members do not wait for others that may come.
+    let quick = "group.initial.rebalance.delay.ms=0";
+    let start = || Start::at(folder.path()).with(&[&format!("streamstack.durability={durability}"), quick]);
     let broker = start().serving();
     let address = Address::default();
     address.set(&broker.address);

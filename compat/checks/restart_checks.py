@@ -1,14 +1,10 @@
-"""The broker is restarted while groups read. Whoever runs the checks restarts it once all are ready, as files in COMPAT_RESTART tell."""
-
-import os
-import pathlib
-import time
+"""The broker is restarted while groups read."""
 
 from client import Client
 from group_checks import PROTOCOLS, more
 from members import LONG_SESSION_MS, group
+from ready import Ready
 
-RESTART_WAIT_S = 180
 RECONNECT_WAIT_S = 120
 
 # Whose members keep their generation over a restart. The others may join anew when a connection breaks.
@@ -53,25 +49,3 @@ def over_a_restart(g, topic, ready):
 
 def told(member):
     return [member.partitions, member.taken, member.generation]
-
-
-class Ready:
-    """One check's part in the restart: a file when it is ready, or will never be."""
-
-    def __init__(self, name, protocol):
-        self.folder = pathlib.Path(os.environ["COMPAT_RESTART"])
-        self.mark = self.folder / f"ready.{name}.{protocol}"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.mark.touch()
-
-    def wait_for_the_restart(self):
-        self.mark.touch()
-        deadline = time.monotonic() + RESTART_WAIT_S
-        while not (self.folder / "restarted").exists():
-            if time.monotonic() > deadline:
-                raise TimeoutError("the broker was not restarted")
-            time.sleep(0.1)

@@ -2,7 +2,7 @@
 
 from client import Client, values
 from producers import producers, settle
-from restart_checks import Ready
+from ready import Ready
 
 
 def declare(suite):

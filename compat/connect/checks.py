@@ -1,115 +1,92 @@
 """checks.py BOOTSTRAP SUITE PREFIX [PART OF A NAME]: Kafka Connect against a broker, one JSON line a check."""
 
-import json
-import pathlib
-import sys
-import tempfile
-import time
-import traceback
-
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from suite import run
+from topics import Reader, create, manifests, values
 from worker import Worker
 
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 EXACTLY_ONCE = {"exactly.once.source.support": "enabled"}
 LINES, MORE, POLL, POLLS = 200, 100, 20, 6
-PATIENCE_S = 60
 
 
-def main():
-    bootstrap, suite, _prefix, *only = sys.argv[1:]
-    for name, check in {"kafka": KAFKA, "feed": FEED}.get(suite, []):
-        if not only or only[0] in name:
-            print(json.dumps({"check": name, "answer": answer(check, bootstrap)}), flush=True)
-
-
-def answer(check, bootstrap):
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            return check(bootstrap, pathlib.Path(folder))
-    except Exception as error:  # a fault of the program: never an answer
-        traceback.print_exc(file=sys.stderr)
-        return {"crash": f"{type(error).__name__}: {error}"}
-
-
-def exactly_once(bootstrap, folder):
+def exactly_once(at):
     """Each line of a file once and in order, though the worker is killed and another one goes on."""
-    topic, file = "connect-once", folder / "lines"
-    create(bootstrap, topic)
+    topic, file = at.name("once"), at.folder / "lines"
+    create(at.bootstrap, topic)
     write_lines(file, 0, LINES)
-    worker = Worker(bootstrap, "connect-once", **EXACTLY_ONCE)
+    worker = Worker(at, topic, **EXACTLY_ONCE)
     try:
         worker.create("lines", source(file, topic))
-        before = read(bootstrap, topic, LINES)
+        before = read(at, topic, LINES, worker)
         worker.kill()
         write_lines(file, LINES, MORE)
         worker.stop()
-        worker = Worker(bootstrap, "connect-once", **EXACTLY_ONCE)
-        after = read(bootstrap, topic, LINES + MORE)
+        worker = Worker(at, topic, **EXACTLY_ONCE)
+        after = read(at, topic, LINES + MORE, worker)
     finally:
         worker.stop()
-    return {"before the kill": is_count(before, LINES), "after it": is_count(after, LINES + MORE)}
+    at_last = read(at, topic)
+    return {"before the kill": is_count(before, LINES), "after it": is_count(after, LINES + MORE), "at last": is_count(at_last, LINES + MORE)}
 
 
-def restarted_connector(bootstrap, folder):
+def restarted_connector(at):
     """A connector that is deleted and made again goes on where its offsets say."""
-    topic, file = "connect-again", folder / "lines"
-    create(bootstrap, topic)
+    topic, file = at.name("again"), at.folder / "lines"
+    create(at.bootstrap, topic)
     write_lines(file, 0, LINES)
-    worker = Worker(bootstrap, "connect-again", **EXACTLY_ONCE)
+    worker = Worker(at, topic, **EXACTLY_ONCE)
     try:
         worker.create("again", source(file, topic))
-        read(bootstrap, topic, LINES)
+        read(at, topic, LINES, worker)
         worker.delete("again")
         write_lines(file, LINES, MORE)
         worker.create("again", source(file, topic))
-        values = read(bootstrap, topic, LINES + MORE)
+        read(at, topic, LINES + MORE, worker)
     finally:
         worker.stop()
-    return {"each line once": is_count(values, LINES + MORE)}
+    return {"each line once": is_count(read(at, topic), LINES + MORE)}
 
 
-def sink(bootstrap, folder):
+def sink(at):
     """A topic into a file, by a sink that is a consumer group."""
-    topic, lines, copy = "connect-sink", folder / "lines", folder / "copy"
-    create(bootstrap, topic)
+    topic, lines, copy = at.name("sink"), at.folder / "lines", at.folder / "copy"
+    create(at.bootstrap, topic)
     write_lines(lines, 0, LINES)
-    worker = Worker(bootstrap, "connect-sink")
+    worker = Worker(at, topic)
     try:
         worker.create("in", source(lines, topic))
         worker.create("out", {"connector.class": SINK, "topics": topic, "file": str(copy), "tasks.max": "1"})
-        values = follow(copy, LINES)
+        copied = follow(copy, LINES, worker)
     finally:
         worker.stop()
-    return {"copied": is_count(values, LINES)}
+    return {"copied": is_count(copied, LINES)}
 
 
-def poll_is_commit(bootstrap, folder):
+def poll_is_commit(at):
     """One poll is one transaction is one commit; a sink copies the feed's sealed records."""
-    topic, file, copy = "connect-polls", folder / "lines", folder / "copy"
-    create(bootstrap, topic)
+    topic, file, copy = at.name("polls"), at.folder / "lines", at.folder / "copy"
+    create(at.bootstrap, topic)
     write_lines(file, 0, POLL)
-    worker = Worker(bootstrap, "connect-polls", **EXACTLY_ONCE)
+    worker = Worker(at, topic, **EXACTLY_ONCE)
     try:
         worker.create("polls", {**source(file, topic), "transaction.boundary": "poll"})
         for poll in range(1, POLLS):
             # Not before the last lines were polled: so each poll finds so many.
-            read(bootstrap, topic, poll * POLL)
+            read(at, topic, poll * POLL, worker)
             write_lines(file, poll * POLL, POLL)
-        read(bootstrap, topic, POLLS * POLL)
+        read(at, topic, POLLS * POLL, worker)
         out = {"connector.class": SINK, "topics": f"{topic}..feed", "file": str(copy), "tasks.max": "1"}
         worker.create("polled", out)
-        copied = follow(copy, POLLS * POLL)
+        copied = follow(copy, POLLS * POLL, worker)
     finally:
         worker.stop()
-    manifests = [json.loads(value) for value in read(bootstrap, f"{topic}..commits", POLLS)]
+    history = manifests(at.bootstrap, topic)
     return {
-        "commits": len(manifests),
-        "numbers are dense": [m["commit"] for m in manifests] == list(range(len(manifests))),
-        "kinds": sorted({m["kind"] for m in manifests}),
-        "records of each": sorted({m["records"] for m in manifests}),
+        "commits": len(history),
+        "numbers are dense": [m["commit"] for m in history] == list(range(len(history))),
+        "kinds": sorted({m["kind"] for m in history}),
+        "records of each": sorted({m["records"] for m in history}),
         "the sink got them in order": is_count(copied, POLLS * POLL),
     }
 
@@ -135,47 +112,28 @@ def is_count(values, count):
     return values == [f"line {number}" for number in range(count)]
 
 
-def follow(file, count):
+def follow(file, count, worker):
     """The lines of a file that is being written, once there are enough."""
-    give_up_at = time.monotonic() + PATIENCE_S
-    lines = []
-    while len(lines) < count and time.monotonic() < give_up_at:
-        time.sleep(0.2)
-        lines = file.read_text().splitlines() if file.exists() else []
-    return lines
+
+    def lines():
+        return file.read_text().splitlines() if file.exists() else []
+
+    worker.wait_until(f"{count} lines in the file", lambda: len(lines()) >= count)
+    return lines()
 
 
-def read(bootstrap, topic, count):
-    """The committed records, once there are enough, and those that come within a second after."""
-    config = {"bootstrap.servers": bootstrap, "group.id": "none", "isolation.level": "read_committed"}
-    consumer = Consumer({**config, "enable.auto.commit": False, "enable.partition.eof": True})
-    values, give_up_at = [], time.monotonic() + PATIENCE_S
-    try:
-        consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
-        while time.monotonic() < give_up_at:
-            message = consumer.poll(1.0)
-            if message is None or message.error():
-                if message and message.error().code() not in (KafkaError._PARTITION_EOF, KafkaError.UNKNOWN_TOPIC_OR_PART):
-                    raise RuntimeError(str(message.error()))
-                if len(values) >= count:
-                    return values
-                continue
-            values.append(message.value().decode())
-        return values
-    finally:
-        consumer.close()
+def read(at, topic, count=0, worker=None):
+    """All committed records, once there are enough."""
+    with Reader(at.bootstrap, topic) as reader:
+        reader.until(f"{count} records", lambda rows: len(rows) >= count, worker.must_live if worker else lambda: None)
+        return values(reader.to_end())
 
 
-def create(bootstrap, topic):
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(60)
-
-
-KAFKA = [
-    ("connect.source.exactly_once", exactly_once),
-    ("connect.source.made_again", restarted_connector),
-    ("connect.sink", sink),
-]
-FEED = [("feed.connect.poll_is_commit", poll_is_commit)]
-
-main()
+run({
+    "kafka": {
+        "connect.source.exactly_once": exactly_once,
+        "connect.source.made_again": restarted_connector,
+        "connect.sink": sink,
+    },
+    "feed": {"feed.connect.poll_is_commit": poll_is_commit},
+})

@@ -1,27 +1,27 @@
 """A distributed Connect worker, in a process of its own, asked over its REST interface."""
 
 import json
+import os
 import pathlib
 import socket
-import subprocess
-import tempfile
-import time
 import urllib.error
 import urllib.request
 
+from process import Process
+
 RUN = pathlib.Path(__file__).parent.parent / "kafka/kafka-run.sh"
 MAIN = "org.apache.kafka.connect.cli.ConnectDistributed"
-PATIENCE_S = 90
+# It lives for a minute at most: what it takes to start is most of what it takes.
+QUICK = {"KAFKA_JVM_OPTS": "-XX:TieredStopAtLevel=1"}
 
 
-class Worker:
+class Worker(Process):
     """Its cluster is `group`; workers of one group share connectors, offsets and internal topics."""
 
-    def __init__(self, bootstrap, group, **settings):
+    def __init__(self, at, group, **settings):
         self.port = free_port()
-        self.folder = tempfile.TemporaryDirectory()
         properties = {
-            "bootstrap.servers": bootstrap,
+            "bootstrap.servers": at.bootstrap,
             "group.id": group,
             "listeners": f"http://127.0.0.1:{self.port}",
             "plugin.discovery": "service_load",
@@ -38,19 +38,27 @@ class Worker:
             "status.storage.partitions": "1",
             **settings,
         }
-        path = pathlib.Path(self.folder.name) / "worker.properties"
+        path = at.folder / f"worker-{self.port}.properties"
         path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-        self.log = open(pathlib.Path(self.folder.name) / "log", "w+", encoding="utf-8")
-        self.process = subprocess.Popen([RUN, MAIN, path], stdout=self.log, stderr=self.log)
-        self.wait_until("the worker answers", lambda: self.ask("GET", "/connectors") is not None)
+        super().__init__([RUN, MAIN, path], at.folder / f"worker-{self.port}.log", env={**os.environ, **QUICK})
+        try:
+            self.wait_until("the worker answers", lambda: self.ask("GET", "/connectors") is not None)
+        except BaseException:
+            self.stop()
+            raise
 
     def create(self, name, config):
         self.wait_until("the connector is taken", lambda: self.ask("PUT", f"/connectors/{name}/config", config) is not None)
-        self.wait_until("the connector runs", lambda: self.is_running(name))
+        self.wait_until("the connector runs", lambda: self.must_run(name))
 
-    def is_running(self, name):
-        status = self.ask("GET", f"/connectors/{name}/status")
-        return bool(status and status["tasks"]) and all(task["state"] == "RUNNING" for task in status["tasks"])
+    def must_run(self, name):
+        """Whether it does; a task that failed does not come back by itself."""
+        self.must_live()
+        tasks = (self.ask("GET", f"/connectors/{name}/status") or {"tasks": []})["tasks"]
+        for task in tasks:
+            if task["state"] == "FAILED":
+                raise RuntimeError(f"a task of {name} failed: {task['trace'][:3000]}")
+        return bool(tasks) and all(task["state"] == "RUNNING" for task in tasks)
 
     def delete(self, name):
         self.wait_until("the connector is deleted", lambda: self.ask("DELETE", f"/connectors/{name}") is not None)
@@ -70,34 +78,6 @@ class Worker:
             raise RuntimeError(f"{method} {path}: {error.code} {error.read().decode()}") from error
         except OSError:
             return None
-
-    def wait_until(self, what, condition):
-        give_up_at = time.monotonic() + PATIENCE_S
-        while not condition():
-            if self.process.poll() is not None:
-                raise RuntimeError(f"the worker ended with {self.process.returncode}: {self.end_of_log()}")
-            if time.monotonic() > give_up_at:
-                raise RuntimeError(f"not in {PATIENCE_S} s: {what}: {self.end_of_log()}")
-            time.sleep(0.2)
-
-    def end_of_log(self):
-        self.log.seek(0)
-        return self.log.read()[-2000:]
-
-    def kill(self):
-        """As a machine that loses its power."""
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(30)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-        self.log.close()
-        self.folder.cleanup()
 
 
 def free_port():

@@ -17,8 +17,8 @@ PATIENCE_S = 60
 
 
 class Postgres:
-    def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="commit-cursor-"))
+    def __init__(self, *configs):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="compat-postgres-"))
         self.port = free_port()
         self.dsn = f"host=127.0.0.1 port={self.port} user={USER} dbname=postgres"
         self.log = open(self.folder / "log", "w")
@@ -29,7 +29,7 @@ class Postgres:
             self.folder.chmod(0o711)
             os.chown(data, user.pw_uid, user.pw_gid)
         self.run([program("initdb"), "-D", data, "-U", USER, "-A", "trust", "--no-instructions"])
-        settings = [f"port={self.port}", "listen_addresses=127.0.0.1", "unix_socket_directories="]
+        settings = [f"port={self.port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", *configs]
         command = [program("postgres"), "-D", data, *(flag for setting in settings for flag in ("-c", setting))]
         self.process = subprocess.Popen(as_user(command), stdout=self.log, stderr=self.log, cwd="/")
         self.wait()

@@ -1,65 +1,46 @@
-"""check.py BOOTSTRAP SUITE PREFIX [PART OF A NAME]: cursor.py killed 100 times at random points while commits come in.
+"""checks.py BOOTSTRAP SUITE PREFIX [PART OF A NAME]: cursor.py killed 100 times at random points while commits come in.
 
 Afterwards the database must hold each commit of the feed once, with exactly its records.
 """
 
 import collections
-import json
 import pathlib
 import random
-import signal
 import subprocess
 import sys
 import threading
 import time
-import traceback
 
 import postgres
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Consumer, TopicPartition
+from suite import run, wait_until
+from topics import WAIT_S, create, flush, producer
 
 CURSOR = pathlib.Path(__file__).with_name("cursor.py")
-CHECK = "feed.commit_cursor.killed_100_times"
-FEED, GROUP = "cursor-orders", "cursor-warehouse"
 KILLS = 100
 # Of its life after the first commit, and of one that may not have come so far.
 WORK_S, LIFE_S = (0, 0.15), (0, 0.8)
-PATIENCE_S = 60
 
 
-def main():
-    bootstrap, suite, _prefix, *only = sys.argv[1:]
-    if suite != "feed" or (only and only[0] not in CHECK):
-        return
-    # Ended from outside, it takes its PostgreSQL along.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        answer = killed_again_and_again(bootstrap)
-    except Exception as error:  # a fault of the program: never an answer
-        traceback.print_exc(file=sys.stderr)
-        answer = {"crash": f"{type(error).__name__}: {error}"}
-    print(json.dumps({"check": CHECK, "answer": answer}), flush=True)
-
-
-def killed_again_and_again(bootstrap):
+def killed_again_and_again(at):
     seed = random.randrange(1 << 32)
     print(f"seed {seed}", file=sys.stderr)
     database = postgres.Postgres()
     try:
-        feeder = Feeder(bootstrap, random.Random(seed))
+        feeder = Feeder(at, random.Random(seed))
         try:
-            kill_while_feeding(bootstrap, database, feeder, random.Random(seed + 1))
+            kill_while_feeding(at, database, feeder, random.Random(seed + 1))
         finally:
             feeder.stop()
-        return result(bootstrap, database, feeder)
+        return result(at, database, feeder)
     finally:
         database.stop()
 
 
-def kill_while_feeding(bootstrap, database, feeder, chance):
+def kill_while_feeding(at, database, feeder, chance):
     repeated = 0
     for kill in range(KILLS):
-        cursor = start(bootstrap, database)
+        cursor = start(at, database)
         if kill % 4 == 0:
             time.sleep(chance.uniform(*LIFE_S))
         else:
@@ -70,19 +51,20 @@ def kill_while_feeding(bootstrap, database, feeder, chance):
         cursor.kill()
         repeated += cursor.communicate()[0].count("was applied before")
     feeder.stop()
-    cursor = start(bootstrap, database)
-    wait_until(lambda: num_applied(database) >= feeder.num_commits and position(bootstrap) >= feeder.num_commits)
+    cursor = start(at, database)
+    num = feeder.num_commits
+    wait_until("all commits are applied", lambda: num_applied(database) >= num and position(at) >= num)
     cursor.kill()
     repeated += cursor.communicate()[0].count("was applied before")
     print(f"{feeder.num_commits} commits, {repeated} of them came again after a kill", file=sys.stderr)
 
 
-def start(bootstrap, database):
-    command = [sys.executable, CURSOR, bootstrap, FEED, GROUP, database.dsn]
+def start(at, database):
+    command = [sys.executable, CURSOR, at.bootstrap, at.name("orders"), at.name("warehouse"), database.dsn]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def result(bootstrap, database, feeder):
+def result(at, database, feeder):
     with database.connect() as connection:
         commits = [row[0] for row in connection.execute("SELECT commit FROM applied_commits ORDER BY commit")]
         rows = connection.execute("SELECT commit, partition, key, value FROM records").fetchall()
@@ -92,7 +74,7 @@ def result(bootstrap, database, feeder):
         "each commit is there once": commits == list(range(feeder.num_commits)),
         "records twice": sum(count - 1 for count in written.values()),
         "records of each commit are those that were sent": set(written) == feeder.sent,
-        "the position is the end": position(bootstrap) == feeder.num_commits,
+        "the position is the end": position(at) == feeder.num_commits,
         "enough came": feeder.num_commits >= KILLS,
     }
 
@@ -102,35 +84,25 @@ def num_applied(database):
         return connection.execute("SELECT count(*) FROM applied_commits").fetchone()[0]
 
 
-def position(bootstrap):
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": GROUP})
+def position(at):
+    consumer = Consumer({"bootstrap.servers": at.bootstrap, "group.id": at.name("warehouse")})
     try:
-        return consumer.committed([TopicPartition(f"{FEED}..commits", 0)], timeout=PATIENCE_S)[0].offset
+        return consumer.committed([TopicPartition(f"{at.name('orders')}..commits", 0)], timeout=WAIT_S)[0].offset
     finally:
         consumer.close()
-
-
-def wait_until(condition):
-    give_up_at = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > give_up_at:
-            raise RuntimeError("the commits were not applied in time")
-        time.sleep(0.1)
 
 
 class Feeder:
     """Sends records and seals them, commit after commit, until it is stopped."""
 
-    def __init__(self, bootstrap, chance):
-        self.chance = chance
+    def __init__(self, at, chance):
+        self.feed, self.chance = at.name("orders"), chance
         self.num_commits = 0
         self.sent = set()
         self.failure = None
         self.stopping = threading.Event()
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        topic = NewTopic(FEED, 2, config={"streamstack.seal.ms": "86400000"})
-        admin.create_topics([topic])[FEED].result()
-        self.producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 1})
+        create(at.bootstrap, self.feed, 2, **{"streamstack.seal.ms": "86400000"})
+        self.producer = producer(at.bootstrap)
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
@@ -148,16 +120,12 @@ class Feeder:
         for n in range(self.chance.randrange(20)):
             partition, key = self.chance.randrange(2), b"k%d" % n
             value = b"commit %d record %d" % (self.num_commits, n)
-            self.producer.produce(FEED, value, key, partition)
+            self.producer.produce(self.feed, value, key, partition)
             self.sent.add((self.num_commits, partition, key, value))
-        self.flush()
-        self.producer.produce(f"{FEED}..seal", b"{}", b"c%d" % self.num_commits)
-        self.flush()
+        flush(self.producer)
+        self.producer.produce(f"{self.feed}..seal", b"{}", b"c%d" % self.num_commits)
+        flush(self.producer)
         self.num_commits += 1
-
-    def flush(self):
-        if self.producer.flush(PATIENCE_S) > 0:
-            raise RuntimeError("records were not acknowledged in time")
 
     def stop(self):
         self.stopping.set()
@@ -166,4 +134,4 @@ class Feeder:
             raise self.failure
 
 
-main()
+run({"feed": {"feed.commit_cursor.killed_100_times": killed_again_and_again}})

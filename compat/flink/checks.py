@@ -106,7 +106,7 @@ def as_commits(sink):
 
 def restarted(at):
     """The broker is killed between the checkpoint and the commit."""
-    with Ready(at.client, "transaction") as ready:
+    with Ready(at.program_name, "transaction") as ready:
         sink = Sink(at)
         remembered = [sink.prepare("first", "a", "b"), sink.prepare("second", "c")]
         ready.wait_for_the_restart()

@@ -31,7 +31,7 @@ def killed(at):
 
 def restarted(at):
     """One of two instances and the broker are killed; another one takes its place."""
-    with Ready(at.client, "transaction") as ready, Counting(at) as counting:
+    with Ready(at.program_name, "transaction") as ready, Counting(at) as counting:
         first, second = counting.start(), counting.start()
         counting.round()
         counting.wait_for_all()

@@ -80,13 +80,13 @@ pub fn effective(
     topic::find(name).map(|topic| topic_config(topic, overrides, dynamic, server))
 }
 
-/// All topic configs that are shown, in the order of their names.
+/// All topic configs, in the order of their names.
 pub fn topic_configs(
     overrides: &BTreeMap<String, String>,
     dynamic: DynamicConfigs<'_>,
     server: &ServerConfig,
 ) -> Vec<ConfigValue> {
-    topic::shown().map(|topic| topic_config(topic, overrides, dynamic, server)).collect()
+    topic::TABLE.iter().map(|topic| topic_config(topic, overrides, dynamic, server)).collect()
 }
 
 /// All configs of the broker, in the order of their names.

@@ -11,6 +11,7 @@ pub mod effective;
 mod env;
 pub mod group;
 mod group_times;
+pub mod identity;
 pub mod listeners;
 pub mod load;
 pub mod properties;
@@ -29,6 +30,7 @@ pub use effective::{
 };
 pub use group::{GroupConfigError, group_configs};
 pub use group_times::GroupTimes;
+pub use identity::Identity;
 pub use listeners::{Listener, is_every_interface};
 pub use load::{ConfigErrors, Origin, ServerConfig, Sources};
 pub use settings::{Durability, Settings};

@@ -71,7 +71,7 @@ mod tests {
 
     fn validator(row: &Row) -> String {
         match row.allowed {
-            Allowed::Any => String::new(),
+            Allowed::Any | Allowed::Identity => String::new(),
             Allowed::AtLeast(min) => format!("[{min},...]"),
             Allowed::Between(min, max) => format!("[{min},...,{max}]"),
             Allowed::BetweenOr(min, max, also) => format!("[{min},...,{max}] or {also}"),

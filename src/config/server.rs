@@ -109,6 +109,7 @@ pub const TABLE: &[ServerRow] = &[
     fixed("streamstack.replication.factor.clamp", Boolean, "true", Any, Works, "Takes a replication factor above 1 as 1; when false it is refused, as Kafka does with one node."),
     fixed("streamstack.journal.file.bytes", Long, "67108864", AtLeast(1048576), Works, "Size of one journal file."),
     fixed("streamstack.checkpoint.bytes", Long, "268435456", AtLeast(1048576), Works, "Bytes of journal after which a checkpoint is written; bounds the time of a restart."),
+    fixed("streamstack.views.memory.bytes", Long, "268435456", AtLeast(1048576), Works, "Memory that the indexes of dedup, latest and changed views may take, of all feeds together; what does not fit lies on disk."),
     fixed("log.retention.check.interval.ms", Long, "300000", AtLeast(1), Works, "How often it is looked at what retention lets go; deleted files go then too."),
     // Defaults of topic configs.
     topics("compression.gzip.level", Int, "-1", Allowed::BetweenOr(1, 9, -1), BY_TOPIC, "Default of compression.gzip.level."),

@@ -66,6 +66,7 @@ pub struct Settings {
     pub disk_free_bytes_min: u64,
     pub journal_file_bytes: u64,
     pub checkpoint_bytes: u64,
+    pub views_memory_bytes: usize,
 }
 
 impl Settings {
@@ -125,6 +126,7 @@ impl Settings {
             disk_free_bytes_min: get.number("streamstack.disk.free.min.bytes"),
             journal_file_bytes: get.number("streamstack.journal.file.bytes"),
             checkpoint_bytes: get.number("streamstack.checkpoint.bytes"),
+            views_memory_bytes: get.number("streamstack.views.memory.bytes"),
         })
     }
 

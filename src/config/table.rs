@@ -13,8 +13,6 @@ pub enum Effect {
     Accepted(&'static str),
     /// Any other value than the default is refused, because accepting it would be a lie; the text says why.
     Refused(&'static str),
-    /// A name of ours that is not built yet: not shown, always refused; the text says what it will do.
-    Unbuilt(&'static str),
 }
 
 impl fmt::Display for Effect {
@@ -23,7 +21,6 @@ impl fmt::Display for Effect {
             Effect::Works => f.write_str("works"),
             Effect::Accepted(why) => write!(f, "accepted without effect: {why}"),
             Effect::Refused(why) => write!(f, "refused: {why}"),
-            Effect::Unbuilt(_) => f.write_str("refused"),
         }
     }
 }
@@ -51,7 +48,6 @@ impl Row {
         let refused = |why| Some(Refused { name: self.name, value: value.to_owned(), why });
         match self.effect {
             Effect::Refused(why) if Some(value) != self.default => refused(why),
-            Effect::Unbuilt(why) => refused(why),
             _ => None,
         }
     }
@@ -62,11 +58,6 @@ impl Row {
             Effect::Works => self.doc.to_owned(),
             effect => format!("{} ({effect})", self.doc),
         }
-    }
-
-    /// True when DescribeConfigs and `streamstack config` show it.
-    pub fn shown(&self) -> bool {
-        !matches!(self.effect, Effect::Unbuilt(_))
     }
 }
 

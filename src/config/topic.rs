@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::suggest::did_you_mean;
-use super::table::Effect::{Accepted, Refused, Unbuilt, Works};
+use super::table::Effect::{Accepted, Refused, Works};
 use super::table::{self, Effect, Row};
-use super::value::Allowed::{Any, AtLeast, Between, BetweenOr, OneOf, Ratio, Replicas, SomeOf};
+use super::value::Allowed::{Any, AtLeast, Between, BetweenOr, Identity, OneOf, Ratio, Replicas, SomeOf};
 use super::value::ConfigType::{Boolean, Double, Int, List, Long, String as Text};
 use super::value::{Allowed, ConfigType, InvalidValue};
 
@@ -46,10 +46,6 @@ const fn row(
     doc: &'static str,
 ) -> TopicRow {
     TopicRow { row: Row { name, kind, default: Some(default), allowed, effect, doc }, synonyms }
-}
-
-const fn unbuilt(name: &'static str, kind: ConfigType, why: &'static str) -> TopicRow {
-    TopicRow { row: Row { name, kind, default: None, allowed: Any, effect: Unbuilt(why), doc: why }, synonyms: &[] }
 }
 
 const MAX: &str = "9223372036854775807";
@@ -133,6 +129,8 @@ pub const TABLE: &[TopicRow] = &[
         "Random time taken off segment.ms so that segments do not all roll at once."),
     row("segment.ms", Long, "604800000", AtLeast(1), &[same("log.roll.ms"), hours("log.roll.hours")], Works,
         "Age at which a new segment file starts."),
+    row("streamstack.dedup.identity", Text, "key+value", Identity, &[], Works,
+        "What makes two records the same for dedup views: key+value, key, value, or header:NAME (the last header of that name). A record that lacks it is the same as no other one. A change makes the feed's index anew."),
     row("streamstack.retain", List, "", Any, &[], Works,
         "Consumer groups whose unread history is kept: neither retention nor compaction takes a commit that one of them has yet to read, up to streamstack.retain.max.ms."),
     row("streamstack.retain.max.ms", Long, "-1", AtLeast(-1), &[], Works,
@@ -153,17 +151,11 @@ pub const TABLE: &[TopicRow] = &[
         "Views of the feed that stand in lists of all topics, as internal ones: what comes after '..' in their names (latest,commits)."),
     row("unclean.leader.election.enable", Boolean, "false", Any, &[same("unclean.leader.election.enable")], ONE_NODE,
         "Whether a replica that lags may become leader."),
-    unbuilt("streamstack.dedup.identity", Text, "what makes two records the same for dedup views; views are not built yet"),
 ];
 
 /// The row of a name.
 pub fn find(name: &str) -> Option<&'static TopicRow> {
     TABLE.iter().find(|topic| topic.row.name == name)
-}
-
-/// The rows that DescribeConfigs shows.
-pub fn shown() -> impl Iterator<Item = &'static TopicRow> {
-    TABLE.iter().filter(|topic| topic.row.shown())
 }
 
 /// Why an override is refused; the text goes to the client with INVALID_CONFIG.
@@ -195,7 +187,7 @@ pub fn check_overrides<'a>(
 }
 
 fn unknown(name: &str) -> OverrideError {
-    let suggestion = did_you_mean(name, shown().map(|topic| topic.row.name));
+    let suggestion = did_you_mean(name, TABLE.iter().map(|topic| topic.row.name));
     OverrideError::Unknown { name: name.to_owned(), suggestion }
 }
 
@@ -212,6 +204,7 @@ mod tests {
         assert_eq!(check_override("cleanup.policy", "compact, delete").unwrap(), "compact,delete");
         assert_eq!(check_override("segment.bytes", " 1048577 ").unwrap(), "1048577");
         assert_eq!(check_override("remote.storage.enable", "false").unwrap(), "false");
+        assert_eq!(check_override("streamstack.dedup.identity", "header:ce_id").unwrap(), "header:ce_id");
     }
 
     #[test]
@@ -229,6 +222,11 @@ mod tests {
             refusal("remote.storage.enable", "true"),
             "remote.storage.enable=true is refused: there is no tiered storage"
         );
+        assert_eq!(
+            refusal("streamstack.dedup.identity", "header:"),
+            "Invalid value header: for configuration streamstack.dedup.identity: String must be key+value, key, value, or \
+             header:NAME with a name of 1 to 255 bytes"
+        );
     }
 
     #[test]
@@ -240,10 +238,10 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_and_its_defaults_are_canonical() {
-        for topic in shown() {
+        for topic in TABLE {
             let default = topic.row.default.unwrap();
             assert_eq!(topic.row.check(default).unwrap(), default, "{}", topic.row.name);
         }
-        assert!(shown().map(|topic| topic.row.name).is_sorted());
+        assert!(TABLE.iter().map(|topic| topic.row.name).is_sorted());
     }
 }

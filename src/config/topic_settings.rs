@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::effective::{DynamicConfigs, topic_value};
+use super::identity::Identity;
 use super::load::ServerConfig;
 use super::topic;
 use super::value::list;
@@ -43,6 +44,8 @@ pub struct TopicSettings {
     pub view: String,
     /// Views shown in lists of topics, by what comes after `..` in their names.
     pub views_listed: Vec<String>,
+    /// What makes two records the same for dedup views.
+    pub dedup_identity: Identity,
 }
 
 impl TopicSettings {
@@ -80,6 +83,7 @@ impl TopicSettings {
             seal_bytes: number("streamstack.seal.bytes"),
             view: text("streamstack.view"),
             views_listed: list(&text("streamstack.views.listed")).into_iter().map(str::to_owned).collect(),
+            dedup_identity: Identity::parse(&text("streamstack.dedup.identity")).unwrap_or_default(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The types of configs, what a value may be, and the canonical text of a value, in Kafka's words.
 
+use super::identity::Identity;
+
 /// Kafka's types of configs. The numbers are those of DescribeConfigs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
@@ -55,6 +57,8 @@ pub enum Allowed {
     SomeOf(&'static [&'static str]),
     /// `*`, or `partition:broker` pairs.
     Replicas,
+    /// See [`Identity`].
+    Identity,
 }
 
 impl Allowed {
@@ -69,6 +73,7 @@ impl Allowed {
             Allowed::OneOf(names) | Allowed::OneOfAnyCase(names) => names.join(", "),
             Allowed::SomeOf(names) => format!("any of {}", names.join(", ")),
             Allowed::Replicas => "* or partition:broker pairs".to_owned(),
+            Allowed::Identity => "key+value, key, value, or header:NAME".to_owned(),
         }
     }
 }
@@ -156,6 +161,9 @@ fn check_string(allowed: Allowed, text: &str) -> Result<(), String> {
     match allowed {
         Allowed::OneOf(names) if !names.contains(&text) => Err(one_of(names)),
         Allowed::OneOfAnyCase(names) if !names.iter().any(|name| name.eq_ignore_ascii_case(text)) => Err(one_of(names)),
+        Allowed::Identity if Identity::parse(text).is_none() => {
+            Err("String must be key+value, key, value, or header:NAME with a name of 1 to 255 bytes".to_owned())
+        }
         _ => Ok(()),
     }
 }

@@ -53,6 +53,6 @@ pub use error::{BatchError, RecordError};
 pub use header::{
     BatchHeader, HEADER_LEN, PLACED_HEAD_LEN, batch_lengths, checksum, next_batch, placed_head, record_span,
 };
-pub use records::{Header, Headers, RecordRef, Records, RecordsError, records};
+pub use records::{Header, Headers, Reached, RecordRef, Records, RecordsError, records};
 pub use rewrite::with_log_append_time;
 pub use scan::{Facts, SEAL_HEADER, STREAM_HEADER, Seal};

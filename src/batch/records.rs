@@ -45,7 +45,17 @@ impl Records {
 
     /// The records in order. Ends after the first one that is malformed.
     pub fn iter(&self) -> Iter<'_> {
-        Iter { header: &self.header, input: Cursor::new(&self.body), index: 0 }
+        self.iter_from(Reached::default())
+    }
+
+    /// The records from where another iterator over them stopped.
+    pub fn iter_from(&self, reached: Reached) -> Iter<'_> {
+        Iter {
+            header: &self.header,
+            input: Cursor::new(&self.body[reached.bytes..]),
+            index: reached.index,
+            body: self.body.len(),
+        }
     }
 }
 
@@ -63,6 +73,21 @@ pub struct Iter<'a> {
     header: &'a BatchHeader,
     input: Cursor<'a>,
     index: i32,
+    body: usize,
+}
+
+/// How far an iterator over a batch's records got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    index: i32,
+    bytes: usize,
+}
+
+impl Iter<'_> {
+    /// Where the next one is to go on.
+    pub fn reached(&self) -> Reached {
+        Reached { index: self.index, bytes: self.body - self.input.rest().len() }
+    }
 }
 
 impl<'a> Iterator for Iter<'a> {

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::disk::Disk;
 use crate::model::{AbortedRow, FeedId, FeedOffset, HistoryStart, Offset, PartitionId, RunRow, Timestamp};
 
 use super::aborted::Aborted;
 use super::commits::Commits;
 use super::doomed::{Cut, LogCut};
 use super::error::{FileError, ReadError};
+use super::handles::Handles;
 use super::log::{Log, LogEnd, LogSlice, RecordTime};
 use super::markers::Markers;
 use super::records::Found;
@@ -87,6 +89,16 @@ impl FeedFiles {
         &self.folder
     }
 
+    /// The disk that holds the folder.
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.shelf.disk
+    }
+
+    /// The open files, among which those of whatever else is kept in the folder count too.
+    pub fn handles(&self) -> &Arc<Handles> {
+        &self.shelf.handles
+    }
+
     pub fn commits(&self) -> &Commits {
         &self.commits
     }
@@ -137,7 +149,8 @@ impl FeedFiles {
         self.streams.trim(start.event);
     }
 
-    pub(super) fn is_gone(&self) -> bool {
+    /// The feed was deleted: its files may be missing.
+    pub fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Acquire)
     }
 

@@ -14,7 +14,7 @@ use super::tail::TailFile;
 /// See the module.
 pub struct Shelf {
     pub disk: Arc<dyn Disk>,
-    pub handles: Handles,
+    pub handles: Arc<Handles>,
     pub dirty: Dirty,
     /// The index of a growing segment is stored each time it covers so many bytes more.
     pub index_save_bytes: u64,
@@ -28,7 +28,7 @@ pub struct Shelf {
 
 impl Shelf {
     pub fn new(disk: Arc<dyn Disk>, num_open_max: usize, index_save_bytes: u64, chunk_bytes: u64) -> Arc<Shelf> {
-        let handles = Handles::new(num_open_max);
+        let handles = Arc::new(Handles::new(num_open_max));
         Arc::new(Shelf {
             disk,
             handles,

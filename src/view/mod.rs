@@ -13,6 +13,7 @@ mod bounded;
 mod feed_space;
 mod history;
 pub mod link;
+pub mod links;
 pub mod name;
 mod pieces;
 mod plain;

@@ -72,6 +72,7 @@ impl State {
         self.num_partitions -= feed.partitions.len() as u64;
         self.num_producers -= feed.num_producers();
         self.num_extents -= feed.num_extents;
+        self.named_bytes -= feed.named_bytes;
         writes.push(TailWrite::FeedDeleted { feed: id });
     }
 
@@ -157,15 +158,16 @@ impl State {
         }
     }
 
-    /// Changes a feed and keeps the deadlines and the numbers of producers and of extents in step. `change` says by how many the
+    /// Changes a feed and keeps in step what follows from all of them. `change` says by how many the
     /// producers grew.
     fn change_feed(&mut self, id: FeedId, change: impl FnOnce(&mut Feed) -> u64) {
         let feed = self.feed_mut(id);
-        let (before, extents_before) = (feed.due(), feed.num_extents);
+        let (before, extents_before, named_before) = (feed.due(), feed.num_extents, feed.named_bytes);
         let more_producers = change(feed);
-        let (after, extents_after) = (feed.due(), feed.num_extents);
+        let (after, extents_after, named_after) = (feed.due(), feed.num_extents, feed.named_bytes);
         self.num_producers += more_producers;
         self.num_extents = self.num_extents + extents_after - extents_before;
+        self.named_bytes = self.named_bytes + named_after - named_before;
         if before != after {
             before.map(|at| self.due.remove(&(at, id)));
             after.map(|at| self.due.insert((at, id)));

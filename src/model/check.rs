@@ -26,7 +26,8 @@ impl State {
         let producers: u64 = self.feeds.values().map(Feed::num_producers).sum();
         assert_eq!(self.num_producers, producers, "producers");
         let extents: usize = self.feeds.values().map(|feed| feed.num_extents).sum();
-        assert_eq!(self.num_extents, extents, "extents of open transactions");
+        let named_bytes: u64 = self.feeds.values().map(|feed| feed.named_bytes).sum();
+        assert_eq!((self.num_extents, self.named_bytes), (extents, named_bytes), "extents and names of transactions");
         self.check_subscriptions();
         self.transactions.check();
         self.check_open_transactions();
@@ -73,9 +74,10 @@ impl Feed {
         assert_eq!(self.streams.next, 2 * streams - open, "feed {id} tells of each opening and each end");
         let plain = self.open.values().filter(|stream| stream.transaction.is_none()).map(|stream| stream.id);
         assert_eq!(plain.collect::<Vec<_>>(), Vec::from_iter(self.implicit), "the implicit stream of feed {id}");
-        let in_transactions = self.open.values().filter(|stream| stream.transaction.is_some());
-        let extents: usize = in_transactions.map(|stream| stream.num_extents).sum();
-        assert_eq!(self.num_extents, extents, "extents of open transactions on feed {id}");
+        let in_transactions = || self.open.values().filter(|stream| stream.transaction.is_some());
+        let extents: usize = in_transactions().map(|stream| stream.num_extents).sum();
+        let named_bytes: u64 = in_transactions().map(OpenStream::named_bytes).sum();
+        assert_eq!((self.num_extents, self.named_bytes), (extents, named_bytes), "open transactions on feed {id}");
         self.check_history();
         for stream in self.open.values() {
             stream.check(self);

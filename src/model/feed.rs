@@ -22,6 +22,8 @@ pub struct Feed {
     pub(super) open: BTreeMap<StreamId, OpenStream>,
     /// Extents of the streams of transactions among them. Follows from them and is not stored.
     pub(super) num_extents: usize,
+    /// Bytes of what records to `..seal` said of them. The same holds for it.
+    pub(super) named_bytes: u64,
     /// The one among them that plain produces go into.
     pub(super) implicit: Option<StreamId>,
     pub(super) next_stream: StreamId,
@@ -122,6 +124,7 @@ impl Feed {
             partitions: Vec::new(),
             open: BTreeMap::new(),
             num_extents: 0,
+            named_bytes: 0,
             implicit: None,
             next_stream: StreamId(0),
             next_commit: CommitNumber(0),
@@ -228,6 +231,7 @@ impl Feed {
         let stream = self.open.remove(&stream)?;
         if stream.transaction.is_some() {
             self.num_extents -= stream.num_extents;
+            self.named_bytes -= stream.named_bytes();
         }
         Some(stream)
     }

@@ -40,6 +40,8 @@ pub struct State {
     pub(super) num_producers: u64,
     /// Extents of the streams of all open transactions.
     pub(super) num_extents: usize,
+    /// Bytes of what records to `..seal` said of them.
+    pub(super) named_bytes: u64,
 }
 
 /// Ways to find a feed. They follow from the feeds and are not stored.

@@ -125,6 +125,12 @@ impl OpenStream {
         self.transaction.as_ref()?.named.as_ref()
     }
 
+    /// Bytes of what a record to `..seal` said of it.
+    pub(super) fn named_bytes(&self) -> u64 {
+        let bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len) as u64;
+        self.named().map_or(0, |named| bytes(&named.label) + bytes(&named.metadata))
+    }
+
     /// A transaction that touched the feed and left nothing there makes no commit.
     pub(super) fn becomes_commit(&self) -> bool {
         self.records > 0 || self.named().is_some()

@@ -186,9 +186,12 @@ impl State {
 impl Feed {
     /// Returns by how many the remembered producers grew.
     fn name_stream(&mut self, stream: StreamId, named: &StreamNamed, room: &Room) -> u64 {
-        let transaction = self.open.get_mut(&stream).and_then(|stream| stream.transaction.as_mut());
-        let transaction = transaction.unwrap_or_else(|| panic!("stream {stream} is not one of a transaction"));
-        transaction.named = Some(SealWish { label: named.label.clone(), metadata: named.metadata.clone() });
+        let open = self.open.get_mut(&stream).filter(|stream| stream.transaction.is_some());
+        let open = open.unwrap_or_else(|| panic!("stream {stream} is not one of a transaction"));
+        let before = open.named_bytes();
+        let wish = SealWish { label: named.label.clone(), metadata: named.metadata.clone() };
+        open.transaction.as_mut().expect("just looked at").named = Some(wish);
+        self.named_bytes = self.named_bytes + open.named_bytes() - before;
         self.seal_producers.append(&sequenced(&named.by), named.at, self.next_commit.0, room)
     }
 

@@ -72,9 +72,10 @@ fn read_named(r: &mut Reader) -> Result<Option<SealWish>, CodecError> {
 
 /// Where the open transactions begin, and in how many places they lie, follows from their streams.
 fn note_open(feed: &mut Feed) {
-    let Feed { open, partitions, num_extents, .. } = feed;
+    let Feed { open, partitions, num_extents, named_bytes, .. } = feed;
     for stream in open.values().filter(|stream| stream.transaction.is_some()) {
         *num_extents += stream.num_extents;
+        *named_bytes += stream.named_bytes();
         for (partition, part) in &stream.parts {
             let partition = partitions.get_mut(partition.0 as usize);
             if let (Some(partition), Some(first)) = (partition, part.extents.first()) {

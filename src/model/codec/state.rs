@@ -104,6 +104,7 @@ impl State {
             read_touched(r, &mut self.feeds)?;
         }
         self.num_extents = self.feeds.values().map(|feed| feed.num_extents).sum();
+        self.named_bytes = self.feeds.values().map(|feed| feed.named_bytes).sum();
         Ok(())
     }
 

@@ -7,7 +7,11 @@ use super::super::ids::{FeedId, Timestamp};
 use super::super::producers::{Sequence, SequenceError};
 use super::super::seal::{SealError, SealWish, SealingProducer, check_wishes};
 use super::super::state::State;
+use super::super::stream::OpenStream;
 use super::{Enlist, EnlistError, Identity, InTransaction};
+
+/// Bytes that may be kept of what `..seal` was told of all open transactions.
+const NAMED_BYTES_MAX: u64 = 256 << 20;
 
 /// A batch to `<feed>..seal` that is part of a transaction.
 #[derive(Clone, Debug)]
@@ -32,6 +36,10 @@ pub struct NameOutcome {
 pub enum NameError {
     #[error("a transaction seals one stream on a feed, and the batch holds {found} records that each ask for one")]
     Several { found: usize },
+    #[error(
+        "what ..seal was told of open transactions takes {bytes} bytes, and {NAMED_BYTES_MAX} is the most; end some of them"
+    )]
+    TooMuchNamed { bytes: u64 },
     #[error(transparent)]
     Transaction(#[from] EnlistError),
     #[error(transparent)]
@@ -60,6 +68,8 @@ impl State {
             (Some(named), 0) => named,
             (_, others) => return Err(NameError::Several { found: others + 1 }),
         };
+        let open = known.open().and_then(|open| feed.open.get(&open.stream_on(id)?));
+        self.check_named(open.map_or(0, OpenStream::named_bytes), &named)?;
         let mut entries = Vec::new();
         if !is_enlisted {
             let (id, partitions, groups) = (transaction.id.to_owned(), Vec::new(), Vec::new());
@@ -70,5 +80,16 @@ impl State {
         let SealWish { label, metadata } = named;
         entries.push(Entry::StreamNamed(StreamNamed { feed: feed.id, at: now, by, label, metadata }));
         Ok(Decision { entries, outcome: NameOutcome { duplicate: false } })
+    }
+
+    /// There is room for what is said in place of so many bytes.
+    fn check_named(&self, before: u64, named: &SealWish) -> Result<(), NameError> {
+        let texts = named.label.iter().chain(&named.metadata);
+        let more: u64 = texts.map(|text| text.len() as u64).sum();
+        let bytes = self.named_bytes - before + more;
+        match more > before && bytes > NAMED_BYTES_MAX {
+            true => Err(NameError::TooMuchNamed { bytes }),
+            false => Ok(()),
+        }
     }
 }

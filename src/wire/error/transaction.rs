@@ -89,6 +89,7 @@ impl ToldTo {
     pub fn of_name(self, error: &NameError) -> ResponseError {
         match error {
             NameError::Several { .. } => ResponseError::InvalidRecord,
+            NameError::TooMuchNamed { .. } => ResponseError::PolicyViolation,
             NameError::Transaction(error) => self.of_enlist(error),
             NameError::Seal(error) => super::of_seal(error),
             NameError::Sequence(error) => super::of_sequence(error),

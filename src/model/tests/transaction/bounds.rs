@@ -50,7 +50,7 @@ fn a_new_id_takes_the_place_of_the_longest_unused_one_that_has_nothing_open() {
         machine.state.apply(&Entry::ProducerBound(bound), &mut machine.writes);
     }
     machine.later(1_000_000);
-    machine.bind("new", None).unwrap();
+    bind_unchecked(&mut machine, "new").unwrap();
     let known = machine.state.transactions();
     assert_eq!(known.len(), TRANSACTIONAL_IDS_MAX);
     assert!(known.get("id-1").is_none() && known.get("id-2").is_some() && known.get("open").is_some());
@@ -65,11 +65,19 @@ fn a_new_id_takes_the_place_of_the_longest_unused_one_that_has_nothing_open() {
         };
         machine.state.apply(&Entry::Enlisted(enlisted), &mut machine.writes);
     }
-    machine.bind("newer", None).unwrap();
+    let newer = bind_unchecked(&mut machine, "newer").unwrap();
     assert!(machine.state.transactions().get("new").is_none(), "the only one with nothing open made room");
-    let newer = machine.state.transactions().get("newer").unwrap().identity();
     machine.enlist("newer", newer, &[ORDERS]).unwrap();
     assert_eq!(machine.bind("newest", None), Err(BindError::TooMany));
+}
+
+/// Without a look at the whole state, which is large.
+fn bind_unchecked(machine: &mut Machine, id: &str) -> Result<Identity, BindError> {
+    let (id, now) = (id.to_owned(), machine.now);
+    let wish = Bind { id, timeout_ms: 60_000, timeout_max_ms: 900_000, current: None, now };
+    let decision = machine.state.decide_bind(wish, ROOMY)?;
+    decision.entries.iter().for_each(|entry| machine.state.apply(entry, &mut machine.writes));
+    Ok(decision.outcome)
 }
 
 #[test]
@@ -247,4 +255,27 @@ fn a_deleted_feed_changes_only_the_transactions_that_touch_it() {
     assert_eq!(known.get("here").unwrap().open().unwrap().streams().len(), 0);
     assert_eq!(known.get("reader").unwrap().open().unwrap().staged().len(), 0);
     machine.end("there", other, true, true).unwrap();
+}
+
+#[test]
+fn what_seal_is_told_of_open_transactions_is_bounded_together() {
+    let mut machine = Machine::new();
+    let producer = machine.bind(ID, None).unwrap();
+    machine.name(FeedId(0), producer, 0, "14:00").unwrap();
+    let bytes = "14:00{\"rows\":0}".len() as u64;
+    assert_eq!(machine.state.named_bytes, bytes);
+    machine.state.named_bytes = 256 << 20;
+    machine.state.decide_name_stream(names(producer, 1, "14:00", machine.now)).expect("no more than before");
+    let refused = machine.state.decide_name_stream(names(producer, 1, "14:00:00", machine.now));
+    assert!(matches!(refused, Err(NameError::TooMuchNamed { .. })), "{refused:?}");
+    machine.state.named_bytes = bytes;
+    machine.state = State::decode(&machine.state.encode()).unwrap();
+    machine.end(ID, producer, true, true).unwrap();
+    assert_eq!(machine.state.named_bytes, 0);
+}
+
+fn names(producer: Identity, sequence: i32, label: &str, now: Timestamp) -> NameStream<'static> {
+    let producer = SealingProducer { producer: producer.producer, epoch: producer.epoch, sequence };
+    let wishes = vec![SealWish { label: Some(label.into()), metadata: Some("{\"rows\":0}".into()) }];
+    NameStream { feed: FeedId(0), transaction: TV2, producer, wishes, now }
 }

@@ -1,5 +1,6 @@
 """A program in a process of its own, whose output is kept; it can be ended, and killed as by a loss of power."""
 
+import signal
 import subprocess
 import time
 
@@ -30,6 +31,13 @@ class Process:
     def end_of_log(self):
         return self.log.read_text(encoding="utf-8", errors="replace")[-3000:]
 
+    def pause(self):
+        """It stands still, and does not know it."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -37,6 +45,7 @@ class Process:
     def stop(self):
         """Asks it to end, as often as one likes."""
         if self.process.poll() is None:
+            self.resume()
             self.process.terminate()
             try:
                 self.process.wait(STOP_S)

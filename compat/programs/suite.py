@@ -40,10 +40,17 @@ def run(suites):
 def answer(check, bootstrap, client, name):
     try:
         with tempfile.TemporaryDirectory() as folder:
-            return check(Place(bootstrap, client, name, folder))
+            return held(check(Place(bootstrap, client, name, folder)))
     except Exception as error:  # a fault of the program: never an answer
         traceback.print_exc(file=sys.stderr)
         return {"crash": f"{type(error).__name__}: {error}"}
+
+
+def held(found):
+    """The answer, all of which must be so: what is wrong at both brokers would pass for equal."""
+    if wrong := [what for what, is_so in found.items() if is_so is False]:
+        raise RuntimeError(f"not so: {', '.join(wrong)}; found: {found}")
+    return found
 
 
 def wait_until(what, condition):

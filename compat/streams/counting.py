@@ -74,9 +74,10 @@ class Counting:
 
     def told(self, topic, expected):
         found = by_key(read_all(self.at.bootstrap, self.at.name(topic)))
-        if found == expected:
-            return "each once, in order"
-        return {key: fault(expected.get(key, []), found.get(key, [])) for key in expected if found.get(key) != expected[key]}
+        if wrong := [key for key in expected | found if found.get(key) != expected.get(key)]:
+            faults = {key: fault(expected.get(key, []), found.get(key, [])) for key in wrong[:3]}
+            raise RuntimeError(f"{len(wrong)} of {len(expected)} keys of {topic} are wrong: {faults}")
+        return "each once, in order"
 
 
 def by_key(messages):

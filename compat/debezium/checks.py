@@ -19,6 +19,8 @@ from worker import Worker
 PLUGINS = os.environ["COMPAT_CACHE"] + "/debezium"
 EXACTLY_ONCE = {"exactly.once.source.support": "enabled"}
 TRANSACTIONS, LARGE, POLL = 60, 350, 100
+# Many polls, so that a kill comes in the middle of it.
+ENDLESS = 5000
 BEGIN, END = "BEGIN", "END"
 
 
@@ -31,7 +33,8 @@ class Capture:
         seed = random.randrange(1 << 32)
         print(f"seed {seed}", file=sys.stderr)
         with contextlib.ExitStack() as started:
-            self.database = postgres.Postgres("wal_level=logical")
+            # Of a worker that was killed the database should soon know.
+            self.database = postgres.Postgres("wal_level=logical", "wal_sender_timeout=10s")
             started.callback(self.database.stop)
             self.shop = Shop(self.database, seed)
             self.start()
@@ -71,6 +74,7 @@ class Capture:
             "max.batch.size": str(POLL),
             "max.queue.size": str(4 * POLL),
             "poll.interval.ms": "50",
+            "status.update.interval.ms": "1000",
             # The slot of a worker that was killed may be in use for a moment.
             "slot.max.retries": "60",
             "slot.retry.delay.ms": "1000",
@@ -88,10 +92,9 @@ class Capture:
         """Its changes, and a begin and an end for each transaction."""
         return sum(len(changes) + 2 for changes in self.shop.transactions)
 
-    def wait_for(self, share=1.0):
+    def wait_for(self, count):
         with Reader(self.at.bootstrap, self.feed) as reader:
-            enough = share * self.num_records()
-            reader.until(f"{enough} records", lambda rows: len(rows) >= enough, lambda: self.worker.must_run("shop"))
+            reader.until(f"{count} records", lambda rows: len(rows) >= count, lambda: self.worker.must_run("shop"))
 
     def content(self):
         return [shown(row) for row in read_all(self.at.bootstrap, self.feed)]
@@ -113,16 +116,17 @@ def number(transaction):
 
 
 def exactly_once(at):
-    """Each transaction of the database once, whole and in order, though the worker is killed at work."""
+    """Each transaction of the database once, whole and in order, though the worker is killed in the middle of one."""
     with Capture(at) as capture:
         capture.shop.work(TRANSACTIONS)
-        capture.wait_for(0.2)
-        capture.shop.large(LARGE)
-        capture.shop.work(TRANSACTIONS)
+        capture.wait_for(capture.num_records())
+        enough = capture.num_records() + 2 * POLL
+        capture.shop.large(ENDLESS)
+        capture.wait_for(enough)
         capture.kill()
         capture.shop.work(TRANSACTIONS)
         capture.start()
-        capture.wait_for()
+        capture.wait_for(capture.num_records())
         capture.worker.stop()
         found = capture.content()
         expected = with_bounds(capture.shop.transactions)
@@ -156,7 +160,7 @@ def commits(at):
         capture.shop.work(TRANSACTIONS)
         capture.shop.large(LARGE)
         capture.shop.work(TRANSACTIONS)
-        capture.wait_for()
+        capture.wait_for(capture.num_records())
         capture.worker.stop()
         found = capture.content()
         history = manifests(at.bootstrap, capture.feed)

@@ -1,5 +1,7 @@
 """checks.py BOOTSTRAP SUITE PREFIX [PART OF A NAME]: Kafka Connect against a broker, one JSON line a check."""
 
+import time
+
 from suite import run
 from topics import Reader, create, manifests, values
 from worker import Worker
@@ -8,6 +10,7 @@ SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 EXACTLY_ONCE = {"exactly.once.source.support": "enabled"}
 LINES, MORE, POLL, POLLS = 200, 100, 20, 6
+INTERVAL_MS, PACE_S = 2000, 0.3
 
 
 def exactly_once(at):
@@ -28,6 +31,30 @@ def exactly_once(at):
         worker.stop()
     at_last = read(at, topic)
     return {"before the kill": is_count(before, LINES), "after it": is_count(after, LINES + MORE), "at last": is_count(at_last, LINES + MORE)}
+
+
+def zombie(at):
+    """A worker that stands still is taken for dead; when it goes on, another one has its work, and it writes nothing more."""
+    topic, file = at.name("zombie"), at.folder / "lines"
+    create(at.bootstrap, topic)
+    write_lines(file, 0, LINES)
+    first = Worker(at, topic, **EXACTLY_ONCE)
+    second = None
+    try:
+        first.create("lines", source(file, topic))
+        read(at, topic, LINES, first)
+        first.pause()
+        write_lines(file, LINES, MORE)
+        second = Worker(at, topic, **EXACTLY_ONCE)
+        read(at, topic, LINES + MORE, second)
+        first.resume()
+        write_lines(file, LINES + MORE, MORE)
+        first.wait_until("the zombie is in the cluster again", lambda: first.ask("GET", "/connectors/lines/status") is not None)
+        read(at, topic, LINES + 2 * MORE, second)
+    finally:
+        for worker in filter(None, (first, second)):
+            worker.stop()
+    return {"each line once": is_count(read(at, topic), LINES + 2 * MORE)}
 
 
 def restarted_connector(at):
@@ -91,6 +118,32 @@ def poll_is_commit(at):
     }
 
 
+def interval_is_commit(at):
+    """Transactions that end by the clock: each holds what was polled meanwhile, so there are fewer of them than polls."""
+    topic, file = at.name("intervals"), at.folder / "lines"
+    create(at.bootstrap, topic)
+    file.touch()
+    worker = Worker(at, topic, **EXACTLY_ONCE)
+    try:
+        boundary = {"transaction.boundary": "interval", "transaction.boundary.interval.ms": str(INTERVAL_MS)}
+        worker.create("intervals", {**source(file, topic), **boundary})
+        for first in range(0, LINES, POLL):
+            # Each of them is polled by itself, and several within an interval.
+            write_lines(file, first, POLL)
+            time.sleep(PACE_S)
+        read(at, topic, LINES, worker)
+    finally:
+        worker.stop()
+    history = manifests(at.bootstrap, topic)
+    return {
+        "each line once": is_count(read(at, topic), LINES),
+        "records": sum(m["records"] for m in history),
+        "numbers are dense": [m["commit"] for m in history] == list(range(len(history))),
+        "kinds": sorted({m["kind"] for m in history}),
+        "fewer than polls": 0 < len(history) < LINES // POLL,
+    }
+
+
 def source(file, topic):
     return {
         "connector.class": SOURCE,
@@ -132,8 +185,9 @@ def read(at, topic, count=0, worker=None):
 run({
     "kafka": {
         "connect.source.exactly_once": exactly_once,
+        "connect.source.zombie": zombie,
         "connect.source.made_again": restarted_connector,
         "connect.sink": sink,
     },
-    "feed": {"feed.connect.poll_is_commit": poll_is_commit},
+    "feed": {"feed.connect.poll_is_commit": poll_is_commit, "feed.connect.interval_is_commit": interval_is_commit},
 })

@@ -20,7 +20,7 @@ PLUGINS = os.environ["COMPAT_CACHE"] + "/debezium"
 EXACTLY_ONCE = {"exactly.once.source.support": "enabled"}
 TRANSACTIONS, LARGE, POLL = 60, 350, 100
 # Many polls, so that a kill comes in the middle of it.
-ENDLESS = 5000
+ENDLESS = 10_000
 BEGIN, END = "BEGIN", "END"
 
 
@@ -120,10 +120,11 @@ def exactly_once(at):
     with Capture(at) as capture:
         capture.shop.work(TRANSACTIONS)
         capture.wait_for(capture.num_records())
-        enough = capture.num_records() + 2 * POLL
-        capture.shop.large(ENDLESS)
-        capture.wait_for(enough)
-        capture.kill()
+        with Reader(at.bootstrap, capture.feed) as reader:
+            enough = len(reader.to_end()) + 2 * POLL
+            capture.shop.large(ENDLESS)
+            reader.until("the first of many changes", lambda rows: len(rows) >= enough)
+            capture.kill()
         capture.shop.work(TRANSACTIONS)
         capture.start()
         capture.wait_for(capture.num_records())

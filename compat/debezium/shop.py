@@ -6,6 +6,7 @@ TABLES = """
 CREATE TABLE orders (id int PRIMARY KEY, state text);
 CREATE TABLE lines (id int PRIMARY KEY, order_id int, amount int);
 """
+INSERT_LINE = "INSERT INTO lines VALUES (%(id)s, %(order_id)s, %(amount)s)"
 # As Debezium names operations.
 INSERT, UPDATE, DELETE = "c", "u", "d"
 
@@ -31,7 +32,9 @@ class Shop:
     def large(self, rows):
         """One that does not fit into a poll."""
         with self.database.connect() as connection, connection.transaction(), connection.cursor() as cursor:
-            self.transactions.append([self.insert_line(cursor) for _ in range(rows)])
+            written = [self.new_line() for _ in range(rows)]
+            cursor.executemany(INSERT_LINE, written)
+            self.transactions.append([["lines", INSERT, row] for row in written])
 
     def roll_back(self, connection):
         with connection.transaction(force_rollback=True):
@@ -50,10 +53,14 @@ class Shop:
         return ["orders", INSERT, row]
 
     def insert_line(self, cursor):
-        row = {"id": self.new_id(), "order_id": self.chance.randrange(10), "amount": self.chance.randrange(1000)}
-        cursor.execute("INSERT INTO lines VALUES (%(id)s, %(order_id)s, %(amount)s)", row)
-        self.lines[row["id"]] = row
+        row = self.new_line()
+        cursor.execute(INSERT_LINE, row)
         return ["lines", INSERT, row]
+
+    def new_line(self):
+        row = {"id": self.new_id(), "order_id": self.chance.randrange(10), "amount": self.chance.randrange(1000)}
+        self.lines[row["id"]] = row
+        return row
 
     def update_order(self, cursor):
         row = {"id": self.chance.choice(list(self.orders)), "state": f"state {self.chance.randrange(1000)}"}

@@ -92,10 +92,11 @@ class Reader:
         """Reads until the condition holds for the rows; `look` may raise what makes it hopeless."""
         began = time.monotonic()
         while not condition(self.rows):
-            look()
             if time.monotonic() - began > PATIENCE_S:
                 raise TimeoutError(f"not in {PATIENCE_S} s: {what}; {len(self.rows)} records were read, the last: {values(self.rows[-3:])}")
-            self.poll()
+            # Nobody has to be looked after while records come.
+            if not self.poll():
+                look()
         waited(what, began)
         return self.rows
 
@@ -104,17 +105,20 @@ class Reader:
         return self.until("the end", lambda _: len(self.at_end) == len(self.partitions))
 
     def poll(self):
+        """Whether there was a record."""
         message = self.consumer.poll(0.2)
         if message is None:
-            return
+            return False
         place = (message.topic(), message.partition())
         if message.error() is None:
             self.at_end.discard(place)
             self.rows.append(message)
-        elif message.error().code() == KafkaError._PARTITION_EOF:
+            return True
+        if message.error().code() == KafkaError._PARTITION_EOF:
             self.at_end.add(place)
         elif message.error().code() not in NOT_YET:
             raise RuntimeError(f"{place}: {message.error()}")
+        return False
 
 
 def read_all(bootstrap, *topics):

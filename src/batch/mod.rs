@@ -36,6 +36,7 @@ pub mod codec;
 mod control;
 mod error;
 mod header;
+mod keep;
 mod raw;
 mod records;
 mod rewrite;
@@ -53,6 +54,7 @@ pub use error::{BatchError, RecordError};
 pub use header::{
     BatchHeader, HEADER_LEN, PLACED_HEAD_LEN, batch_lengths, checksum, next_batch, placed_head, record_span,
 };
+pub use keep::{KeptBatch, keep_records};
 pub use records::{Header, Headers, Reached, RecordRef, Records, RecordsError, records};
 pub use rewrite::with_log_append_time;
 pub use scan::{Facts, SEAL_HEADER, STREAM_HEADER, Seal};

@@ -4,6 +4,7 @@ mod bad;
 mod bombs;
 mod garbage;
 mod golden;
+mod keep;
 mod round_trip;
 
 use bytes::Bytes;

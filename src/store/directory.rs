@@ -23,6 +23,9 @@ pub struct Directory {
     doomed: Doomed,
 }
 
+/// A folder is emptied so often, when somebody makes files in it meanwhile.
+const REMOVALS_MAX: usize = 100;
+
 /// A tail write that failed, and the feed it belongs to.
 #[derive(Debug, thiserror::Error)]
 #[error("feed {feed}: {source}")]
@@ -170,7 +173,11 @@ impl Directory {
     /// Removes the folder of a feed that was deleted; does nothing when it is gone already.
     pub fn remove_folder(&self, feed: FeedId) -> Result<(), FileError> {
         let folder = self.feed_folder(feed);
-        match self.shelf.disk.remove_dir_all(&folder) {
+        let is_refilled = |error: &io::Error| error.kind() == io::ErrorKind::DirectoryNotEmpty;
+        let remove = || self.shelf.disk.remove_dir_all(&folder);
+        // The indexer may make files in it until it finds that the feed is gone.
+        let outcome = (0..REMOVALS_MAX).map(|_| remove()).find(|outcome| !outcome.as_ref().is_err_and(is_refilled));
+        match outcome.unwrap_or_else(remove) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => (),
             outcome => outcome.map_err(FileError::io(&folder))?,
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::disk::Disk;
 use crate::model::{AbortedRow, FeedId, FeedOffset, HistoryStart, Offset, PartitionId, RunRow, Timestamp};
@@ -52,6 +52,8 @@ pub struct FeedFiles {
     commits: Arc<Commits>,
     streams: Streams,
     partitions: RwLock<Vec<Arc<PartitionFiles>>>,
+    /// Held while a folder is added to the feed's, which must not come back once it is removed.
+    adding: Mutex<()>,
 }
 
 /// The files of one partition.
@@ -77,6 +79,7 @@ impl FeedFiles {
             commits: Arc::new(Commits::new(&shelf, &folder, commits, &gone)),
             streams: Streams::new(&shelf, &folder, events, &gone),
             partitions: RwLock::default(),
+            adding: Mutex::default(),
             shelf,
             folder,
             gone,
@@ -97,6 +100,23 @@ impl FeedFiles {
     /// The open files, among which those of whatever else is kept in the folder count too.
     pub fn handles(&self) -> &Arc<Handles> {
         &self.shelf.handles
+    }
+
+    /// Makes a folder in the feed's, if need be. False when the feed was deleted: its folder must not come back.
+    pub fn make_folder(&self, name: &str) -> Result<bool, FileError> {
+        let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_gone() {
+            return Ok(false);
+        }
+        let folder = self.folder.join(name);
+        self.shelf.disk.create_dir_all(&folder).map_err(FileError::io(&folder))?;
+        Ok(true)
+    }
+
+    /// True when there is a folder of that name in the feed's.
+    pub fn has_folder(&self, name: &str) -> Result<bool, FileError> {
+        let folder = self.folder.join(name);
+        self.shelf.disk.exists(&folder).map_err(FileError::io(&folder))
     }
 
     pub fn commits(&self) -> &Commits {
@@ -156,6 +176,7 @@ impl FeedFiles {
 
     /// From here on missing files are no errors.
     pub(super) fn mark_gone(&self) {
+        let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         self.gone.store(true, Ordering::Release);
     }
 

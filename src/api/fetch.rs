@@ -117,6 +117,9 @@ impl Fetch {
         for (topic, readable) in self.request.topics.iter().zip(&self.topics) {
             let Ok(readable) = readable else { continue };
             readable.feed.wake_for_history(sleeper);
+            if readable.view.is_filtered() {
+                readable.feed.wake_for_index(sleeper);
+            }
             for partition in &topic.partitions {
                 if let Some(id) = topic::partition_id(partition.partition) {
                     readable.feed.wake_for(id, sleeper);

@@ -66,7 +66,7 @@ pub(super) fn read_slice(
 }
 
 /// Adds `by` to the base offset of every batch. The offset lies outside the checksum, so the rest goes out as stored.
-fn rebase(batches: Bytes, by: i64, parts: &mut Vec<Bytes>) {
+pub(super) fn rebase(batches: Bytes, by: i64, parts: &mut Vec<Bytes>) {
     if by == 0 {
         parts.push(batches);
         return;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::link::Links;
 use crate::model::{CommitNumber, Extent, FeedOffset, HistoryStart, Offset, PartitionId, StreamId, Timestamp};
 use crate::store::FeedFiles;
 
@@ -54,6 +55,21 @@ impl OpenStreamReading {
     }
 }
 
+/// What is there of the feed's index, which all modes but raw need.
+#[derive(Clone)]
+pub enum Index {
+    /// Nobody has asked for a view that needs it.
+    None,
+    /// It is built, or kept up.
+    Kept {
+        links: Arc<dyn Links>,
+        /// Following views are answered once the commits below are indexed: those that were there when the index was asked for.
+        wanted: CommitNumber,
+    },
+    /// It cannot be had.
+    Failed { reason: Arc<str> },
+}
+
 /// A feed as readers see it; each answer is the state at that moment and never goes back.
 pub trait Published: Send + Sync {
     fn partitions(&self) -> u32;
@@ -72,4 +88,5 @@ pub trait Published: Send + Sync {
     /// The newest open stream with that label.
     fn open_stream_labelled(&self, label: &str) -> Option<StreamId>;
     fn files(&self) -> &Arc<FeedFiles>;
+    fn index(&self) -> Index;
 }

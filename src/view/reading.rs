@@ -6,8 +6,10 @@ use bytes::Bytes;
 
 use super::bounded::{self, CommitRange, SealClock};
 use super::feed_space::Stretch;
+use super::filtered::Filtered;
 use super::history;
 use super::published::Published;
+use super::selection::Selections;
 use super::selector::{Mode, Selector, ViewName};
 use super::stream::{self, StreamReading};
 use super::{plain, published::PartitionEnds};
@@ -23,6 +25,7 @@ pub struct View {
 enum Content {
     Plain,
     Space(CommitRange),
+    Filtered(Filtered),
     Stream(StreamReading),
     CommitLog,
     StreamLog,
@@ -119,8 +122,13 @@ pub enum ViewError {
     NeverSealed { stream: StreamId },
     #[error("no stream of the feed carries the label {label:?} yet")]
     LabelUnknown { label: String },
-    #[error("views in mode {mode} are not built yet; read the same name without ..{mode}")]
-    ModeNotBuilt { mode: Mode },
+    /// The broker begins to index the feed, after which the name can be answered.
+    #[error("the feed's index, which this name needs, is being opened")]
+    IndexNeeded,
+    #[error("the feed's index knows {indexed} commits, and this name needs {wanted} of them: it is being built")]
+    NotIndexed { indexed: CommitNumber, wanted: CommitNumber },
+    #[error("the feed's index, which this name needs, cannot be kept: {reason}")]
+    IndexFailed { reason: Arc<str> },
     #[error("the batch at offset {offset} cannot be read: {error}")]
     BadBatch { offset: Offset, error: String },
     #[error(transparent)]
@@ -162,11 +170,13 @@ impl View {
         View { feed, content: Content::Plain }
     }
 
-    /// The view of that name on its feed.
-    pub fn open(feed: Arc<dyn Published>, name: &ViewName, clock: SealClock) -> Result<View, ViewError> {
-        if name.mode != Mode::Raw {
-            return Err(ViewError::ModeNotBuilt { mode: name.mode });
-        }
+    /// The view of that name on its feed. Modes find among the selections what their records are.
+    pub fn open(
+        feed: Arc<dyn Published>,
+        name: &ViewName,
+        clock: SealClock,
+        selections: &Arc<Selections>,
+    ) -> Result<View, ViewError> {
         let content = match &name.selector {
             Selector::CommitLog => Content::CommitLog,
             Selector::StreamLog => Content::StreamLog,
@@ -176,7 +186,10 @@ impl View {
             selector => match bounded::commit_range(&*feed, selector, clock)? {
                 Some(range) => {
                     bounded::check_whole(&*feed, range)?;
-                    Content::Space(range)
+                    match name.mode {
+                        Mode::Raw => Content::Space(range),
+                        mode => Content::Filtered(Filtered::open(&*feed, range, mode, selections.clone())?),
+                    }
                 }
                 None => unreachable!("{selector:?} is a selector over feed space"),
             },
@@ -200,6 +213,11 @@ impl View {
         matches!(self.content, Content::Seal)
     }
 
+    /// True when it shows what the feed's index knows, which comes after the seal.
+    pub fn is_filtered(&self) -> bool {
+        matches!(self.content, Content::Filtered(_))
+    }
+
     /// The offsets that the view has in a partition now.
     pub fn bounds(&self, partition: PartitionId, isolation: Isolation) -> Result<Bounds, ViewReadError> {
         match &self.content {
@@ -211,6 +229,7 @@ impl View {
             Content::Seal => Ok(Bounds { start: self.feed.commits().0, end: self.feed.commits().0 }),
             Content::Plain => Ok(plain::bounds(self.ends(partition)?, isolation)),
             Content::Space(range) => Ok(bounds_of(self.stretch(*range, partition)?)),
+            Content::Filtered(filtered) => filtered.bounds(&*self.feed, partition),
             Content::Stream(reading) => self.stream_bounds(reading, partition, isolation),
         }
     }
@@ -223,6 +242,10 @@ impl View {
         budget: Budget,
         isolation: Isolation,
     ) -> Result<(Bounds, Reading), ViewReadError> {
+        if let Content::Filtered(filtered) = &self.content {
+            let (bounds, parts) = filtered.read(&*self.feed, partition, from, budget)?;
+            return Ok((bounds, parts.into()));
+        }
         self.read_once(partition, from, budget, isolation).or_else(|error| {
             // What was looked for may have been deleted since the bounds were asked.
             let bounds = self.bounds(partition, isolation)?;
@@ -257,6 +280,7 @@ impl View {
             Content::Seal => Vec::new(),
             Content::Space(range) => self.stretch(*range, partition)?.read(&*self.files(partition)?, from, budget)?,
             Content::Stream(reading) => self.read_stream(reading, partition, from, budget)?,
+            Content::Filtered(_) => unreachable!("it is read above"),
         };
         Ok((bounds, parts.into()))
     }
@@ -288,6 +312,7 @@ impl View {
             Content::StreamLog => Ok(history::event_at(&*self.feed, time)?),
             Content::Seal => Ok(None),
             Content::Plain => Ok(plain::find_time(&*self.files(partition)?, bounds, time)?),
+            Content::Filtered(filtered) => filtered.find_time(&*self.feed, partition, time),
             Content::Space(range) => {
                 let stretch = self.stretch(*range, partition)?;
                 self.sealed_at_or_after(partition, range.first, stretch, time)
@@ -308,6 +333,7 @@ impl View {
         }
         match &self.content {
             Content::Plain => Ok(plain::newest(&*self.files(partition)?, bounds)?),
+            Content::Filtered(filtered) => filtered.newest(&*self.feed, partition),
             _ => {
                 let last = self.feed.sealed_at();
                 match self.find_time(partition, last, isolation)? {

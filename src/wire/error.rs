@@ -86,16 +86,17 @@ fn of_view(error: &ViewError) -> ResponseError {
         | ViewError::NotOverYet { .. }
         | ViewError::FloorNeeded { .. }
         | ViewError::NotOpenYet { .. }
+        | ViewError::IndexNeeded
+        | ViewError::NotIndexed { .. }
         | ViewError::LabelUnknown { .. } => ResponseError::LeaderNotAvailable,
         ViewError::NeverSealed { .. }
         | ViewError::CommitsDropped { .. }
         | ViewError::RecordsDeleted { .. }
-        | ViewError::StreamGone { .. }
-        | ViewError::ModeNotBuilt { .. } => ResponseError::InvalidTopicException,
+        | ViewError::StreamGone { .. } => ResponseError::InvalidTopicException,
         ViewError::BadBatch { .. } | ViewError::Read(ReadError::File(FileError::Damaged { .. })) => {
             ResponseError::CorruptMessage
         }
-        ViewError::Read(_) => ResponseError::KafkaStorageError,
+        ViewError::Read(_) | ViewError::IndexFailed { .. } => ResponseError::KafkaStorageError,
     }
 }
 

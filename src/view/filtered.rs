@@ -1,0 +1,205 @@
+//! What a mode shows of a range of commits: dedup, latest, live, changed. Its ends are tight: a record stands right before the
+//! end, so that whoever reads to the end comes there.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use super::bounded::{self, CommitRange};
+use super::emitted;
+use super::feed_space::Stretch;
+use super::link::Links;
+use super::published::{Index, PartitionEnds, Published};
+use super::reading::{Bounds, Budget, Found, ViewError, ViewReadError};
+use super::selection::{Bits, Extents, Selection, Selections, Wanted};
+use super::selector::Mode;
+use crate::model::{FeedOffset, PartitionId, RunRow, Timestamp};
+use crate::store::PartitionFiles;
+
+/// See the module.
+pub(super) struct Filtered {
+    range: CommitRange,
+    mode: Mode,
+    selections: Arc<Selections>,
+    /// Where the range lies, looked up when it is first read. Of a following range only the starts count, and partitions that
+    /// were added since lie in it whole.
+    spans: OnceLock<Vec<Range<FeedOffset>>>,
+}
+
+impl Filtered {
+    /// The range in that mode, of a feed that has been indexed so far.
+    pub fn open(
+        feed: &dyn Published,
+        range: CommitRange,
+        mode: Mode,
+        selections: Arc<Selections>,
+    ) -> Result<Filtered, ViewError> {
+        let filtered = Filtered { range, mode, selections, spans: OnceLock::new() };
+        filtered.links(feed)?;
+        Ok(filtered)
+    }
+
+    pub fn bounds(&self, feed: &dyn Published, partition: PartitionId) -> Result<Bounds, ViewReadError> {
+        Ok(self.look(feed, partition)?.bounds())
+    }
+
+    /// Whole batches from the first emitted record at or after `from`.
+    pub fn read(
+        &self,
+        feed: &dyn Published,
+        partition: PartitionId,
+        from: i64,
+        budget: Budget,
+    ) -> Result<(Bounds, Vec<Bytes>), ViewReadError> {
+        let look = self.look(feed, partition)?;
+        let bounds = look.check(from)?;
+        match emitted::read(&look.files, look.ends.first_run, look.bits(), from, budget) {
+            Ok(parts) => Ok((bounds, parts)),
+            Err(error) => {
+                // What was looked for may have been deleted meanwhile.
+                self.look(feed, partition)?.check(from)?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The first emitted record of a commit that was sealed at `time` or later.
+    pub fn find_time(
+        &self,
+        feed: &dyn Published,
+        partition: PartitionId,
+        time: Timestamp,
+    ) -> Result<Option<Found>, ViewReadError> {
+        let look = self.look(feed, partition)?;
+        let history = feed.files().commits();
+        let commit = history.first_sealed_from(time, feed.history().manifest, feed.commits())?.max(self.range.first);
+        let end = FeedOffset(look.bits().end());
+        let start = look.files.runs().base_of(look.ends.first_run, commit, end)?.max(look.extent.start);
+        let Some(offset) = look.bits().next(start.0) else { return Ok(None) };
+        let Some(run) = look.run_at(offset)? else { return Ok(None) };
+        Ok(Some(Found { offset, timestamp: history.row(run.commit)?.sealed }))
+    }
+
+    /// The newest seal time of an emitted record, and the first one that has it.
+    pub fn newest(&self, feed: &dyn Published, partition: PartitionId) -> Result<Option<Found>, ViewReadError> {
+        let look = self.look(feed, partition)?;
+        let bounds = look.bounds();
+        if bounds.start >= bounds.end {
+            return Ok(None);
+        }
+        let Some(run) = look.run_at(bounds.end - 1)? else { return Ok(None) };
+        let sealed = feed.files().commits().row(run.commit)?.sealed;
+        self.find_time(feed, partition, sealed)
+    }
+
+    /// The links, if they know what the name needs.
+    fn links(&self, feed: &dyn Published) -> Result<Arc<dyn Links>, ViewError> {
+        let (links, following) = match feed.index() {
+            Index::Kept { links, wanted } => (links, wanted),
+            Index::None => return Err(ViewError::IndexNeeded),
+            Index::Failed { reason } => return Err(ViewError::IndexFailed { reason }),
+        };
+        let (wanted, indexed) = (self.range.end.unwrap_or(following), links.indexed());
+        if indexed < wanted { Err(ViewError::NotIndexed { indexed, wanted }) } else { Ok(links) }
+    }
+
+    fn look(&self, feed: &dyn Published, partition: PartitionId) -> Result<Look, ViewReadError> {
+        let links = self.links(feed)?;
+        let mut extents = self.extents(feed, &*links)?;
+        let wanted = Wanted { feed: feed.files().id, first: self.range.first, end: self.range.end, mode: self.mode };
+        let selection = loop {
+            match self.selections.find(wanted, &links, &extents) {
+                Ok(selection) => break selection,
+                Err(error) => {
+                    // What was to be looked at may have been deleted meanwhile.
+                    let before = std::mem::replace(&mut extents, self.extents(feed, &*links)?);
+                    if before == extents {
+                        return Err(error.into());
+                    }
+                }
+            }
+        };
+        let no_partition = || ViewReadError::NoPartition { partition };
+        let extent = extents.get(partition.0 as usize).cloned().ok_or_else(no_partition)?;
+        let ends = feed.partition(partition).ok_or_else(no_partition)?;
+        let files = feed.files().partition(partition).ok_or_else(no_partition)?;
+        let valid_end = if self.range.end.is_none() { ends.feed_end.0 } else { extent.end.0 };
+        Ok(Look { partition, extent, valid_end, ends, files, selection })
+    }
+
+    /// What of each partition lies in the range, is still there and indexed.
+    fn extents(&self, feed: &dyn Published, links: &dyn Links) -> Result<Extents, ViewReadError> {
+        let spans = match self.spans.get() {
+            Some(spans) => spans,
+            None => {
+                let spans = self.look_up_spans(feed)?;
+                self.spans.get_or_init(|| spans)
+            }
+        };
+        if self.range.end.is_some() {
+            // All of it, or nothing.
+            bounded::check_whole(feed, self.range)?;
+            return Ok(spans.clone());
+        }
+        let extent = |index: u32| {
+            let partition = PartitionId(index);
+            let first = spans.get(index as usize).map_or(FeedOffset(0), |span| span.start);
+            let start = first.max(feed.partition(partition).map_or(FeedOffset(0), |ends| ends.feed_start));
+            start..links.end(partition).max(start)
+        };
+        Ok((0..feed.partitions()).map(extent).collect())
+    }
+
+    fn look_up_spans(&self, feed: &dyn Published) -> Result<Vec<Range<FeedOffset>>, ViewReadError> {
+        let CommitRange { first, end } = self.range;
+        let mut spans = Vec::new();
+        for partition in (0..feed.partitions()).map(PartitionId) {
+            let no_partition = ViewReadError::NoPartition { partition };
+            let (Some(ends), Some(files)) = (feed.partition(partition), feed.files().partition(partition)) else {
+                return Err(no_partition);
+            };
+            let stretch = Stretch::of_commits(&files, first, end, ends)?;
+            spans.push(stretch.start..stretch.end);
+        }
+        Ok(spans)
+    }
+}
+
+/// A partition as it was found at one moment.
+struct Look {
+    partition: PartitionId,
+    extent: Range<FeedOffset>,
+    /// Positions up to here are valid, whatever is emitted.
+    valid_end: i64,
+    ends: PartitionEnds,
+    files: Arc<PartitionFiles>,
+    selection: Arc<Selection>,
+}
+
+impl Look {
+    fn bits(&self) -> &Bits {
+        self.selection.partition(self.partition).expect("a selection knows all partitions of the extents it covers")
+    }
+
+    fn bounds(&self) -> Bounds {
+        let start = self.extent.start.0;
+        let end = self.bits().last().map_or(start, |last| last + 1).max(start);
+        Bounds { start: self.bits().next(start).unwrap_or(end), end }
+    }
+
+    /// The bounds, if one may read on at `from`.
+    fn check(&self, from: i64) -> Result<Bounds, ViewReadError> {
+        let bounds = self.bounds();
+        match from < self.extent.start.0 || from > self.valid_end.max(bounds.end) {
+            true => Err(ViewReadError::OutOfRange { offset: from, bounds }),
+            false => Ok(bounds),
+        }
+    }
+
+    fn run_at(&self, offset: i64) -> Result<Option<RunRow>, ViewReadError> {
+        let end = FeedOffset(self.bits().end());
+        let runs = self.files.runs_covering(self.ends.first_run, FeedOffset(offset), end, 1)?;
+        Ok(runs.into_iter().next())
+    }
+}

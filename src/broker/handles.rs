@@ -14,7 +14,7 @@ use crate::model::{
     StreamId, Timestamp,
 };
 use crate::store::{FeedFiles, FileError};
-use crate::view::{OpenStreamReading, PartitionEnds, Published, ViewName};
+use crate::view::{Index, OpenStreamReading, PartitionEnds, Published, ViewName};
 
 /// A feed as published.
 pub struct FeedHandle {
@@ -33,6 +33,8 @@ pub struct FeedHandle {
     /// The oldest commit that is kept and its seal time, as last looked up.
     oldest: Mutex<Option<(CommitNumber, Timestamp)>>,
     history: Waiters,
+    index: RwLock<Index>,
+    indexed: Waiters,
 }
 
 /// A feed's configuration: what was set on it, and what follows with the broker's defaults.
@@ -94,6 +96,8 @@ impl FeedHandle {
             open: Mutex::new(ends.open),
             oldest: Mutex::default(),
             history: Waiters::default(),
+            index: RwLock::new(Index::None),
+            indexed: Waiters::default(),
         }
     }
 
@@ -147,6 +151,11 @@ impl FeedHandle {
     /// `sleeper` is woken at the next commit or stream event.
     pub fn wake_for_history(&self, sleeper: &Sleeper) {
         self.history.add(sleeper);
+    }
+
+    /// `sleeper` is woken when the feed's index has gone on, or cannot.
+    pub fn wake_for_index(&self, sleeper: &Sleeper) {
+        self.indexed.add(sleeper);
     }
 
     /// Where the open streams begin in a partition's log.
@@ -205,6 +214,19 @@ impl FeedHandle {
         self.events.store(event + 1, Ordering::Release);
     }
 
+    pub(super) fn publish_index(&self, index: Index) {
+        *self.index.write().expect("no code panics while it holds a feed's index") = index;
+        self.wake_indexed();
+    }
+
+    pub(super) fn has_index(&self) -> bool {
+        !matches!(self.index(), Index::None)
+    }
+
+    pub(super) fn wake_indexed(&self) {
+        self.indexed.wake();
+    }
+
     pub(super) fn wake_history(&self) {
         self.history.wake();
     }
@@ -213,6 +235,7 @@ impl FeedHandle {
     pub(super) fn wake_all(&self) {
         self.all().iter().for_each(|p| p.waiters.wake());
         self.history.wake();
+        self.indexed.wake();
     }
 
     fn all(&self) -> Arc<[Arc<PartitionHandle>]> {
@@ -311,6 +334,10 @@ impl Published for FeedHandle {
 
     fn files(&self) -> &Arc<FeedFiles> {
         &self.files
+    }
+
+    fn index(&self) -> Index {
+        self.index.read().expect("no code panics while it holds a feed's index").clone()
     }
 }
 

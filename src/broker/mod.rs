@@ -10,6 +10,7 @@ mod flush;
 mod groups;
 mod handles;
 mod held;
+mod indexer;
 mod keep;
 mod positions;
 mod publish;
@@ -42,6 +43,7 @@ pub use self::groups::{
     Asked, CommitError, Committer, ListedGroup, StageError, Subscribable, UnreadableGroup, topic_name_of,
 };
 pub use self::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle, PartitionHandle};
+use self::indexer::Inbox;
 pub use self::positions::Unstable;
 use self::publish::Publisher;
 pub use self::settings::{Dynamic, GroupConfig, LiveSettings};
@@ -55,7 +57,7 @@ use crate::model::{
     Append, AppendError, AppendOutcome, Decision, Feed, Lsn, OpenStream, Seal, SealError, SealOutcome, State, Timestamp,
 };
 use crate::store::{self, Store, StoreError, StoreOptions};
-use crate::view::{OpenStreamReading, PartitionEnds};
+use crate::view::{OpenStreamReading, PartitionEnds, Selections};
 
 /// A running broker. All of it is shared: connections call it from many tasks.
 pub struct Broker {
@@ -68,6 +70,8 @@ pub struct Broker {
     catalog: Arc<Catalog>,
     clock: Arc<dyn Clock>,
     view_ids: ViewIds,
+    selections: Arc<Selections>,
+    indexer: Arc<Inbox>,
     groups: Groups,
     aside: Aside,
     deadline_changed: Notify,
@@ -90,6 +94,7 @@ pub struct Broker {
 #[derive(Default)]
 struct Threads {
     flusher: Option<std::thread::JoinHandle<()>>,
+    indexer: Option<std::thread::JoinHandle<()>>,
     upkeep: Option<tokio::task::JoinHandle<()>>,
     retention: Option<tokio::task::JoinHandle<()>>,
     groups: Option<tokio::task::JoinHandle<()>>,
@@ -105,7 +110,7 @@ pub enum BrokerError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Group(#[from] UnreadableGroup),
-    #[error("cannot start the flusher thread: {0}")]
+    #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
     #[error("the journal could not be written: {0}")]
     Failed(String),
@@ -128,7 +133,9 @@ impl Broker {
         let catalog = Arc::new(Catalog::default());
         handles_of(&opened.state, &store, &settings).for_each(|handle| catalog.insert(Arc::new(handle)));
         let floor = opened.state.time_floor();
-        let publisher = Arc::new(Publisher::new(catalog.clone(), store.clone(), settings.clone(), floor));
+        let indexer = Arc::<Inbox>::default();
+        let publisher =
+            Arc::new(Publisher::new(catalog.clone(), store.clone(), settings.clone(), indexer.clone(), floor));
         let durable = Arc::new(Durable::starting_at(opened.lsn));
         let core = Arc::new(Core::new(opened.state, opened.lsn));
         let groups = Groups::restore(&core, settings.clone(), clock.elapsed())?;
@@ -151,6 +158,8 @@ impl Broker {
             catalog,
             clock,
             view_ids: ViewIds::default(),
+            selections: Arc::default(),
+            indexer,
             groups,
             aside: Aside::default(),
             deadline_changed: Notify::new(),
@@ -173,12 +182,15 @@ impl Broker {
     fn start(self: &Arc<Broker>) -> Result<(), BrokerError> {
         let flush = self.flush.clone();
         let flusher = std::thread::Builder::new().name("flusher".into()).spawn(move || flush.run());
+        let indexing = indexer::Indexer::new(self.clone());
+        let indexer = std::thread::Builder::new().name("indexer".into()).spawn(move || indexing.run());
         let upkeep = tokio::spawn(upkeep::run(self.clone()));
         let retention = tokio::spawn(upkeep::retain(self.clone()));
         let groups = tokio::spawn(groups::run(self.clone()));
         let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
         *threads = Threads {
             flusher: Some(flusher.map_err(BrokerError::Thread)?),
+            indexer: Some(indexer.map_err(BrokerError::Thread)?),
             upkeep: Some(upkeep),
             retention: Some(retention),
             groups: Some(groups),
@@ -206,9 +218,15 @@ impl Broker {
             // Aborted on purpose: its answer says nothing.
             let _ = task.await;
         }
+        self.indexer.stop();
         self.flush.stop();
         let broker = self.clone();
-        let closing = tokio::task::spawn_blocking(move || broker.close(threads.flusher));
+        let closing = tokio::task::spawn_blocking(move || {
+            if threads.indexer.is_some_and(|thread| thread.join().is_err()) {
+                tracing::error!("the indexer thread panicked; what it left is made good at the next start");
+            }
+            broker.close(threads.flusher)
+        });
         closing.await.unwrap_or_else(|panic| Err(BrokerError::Failed(panic.to_string())))
     }
 

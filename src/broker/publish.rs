@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::handles::{Catalog, FeedConfig, FeedEnds, FeedHandle};
+use super::indexer::Inbox;
 use super::settings::LiveSettings;
 use crate::metrics;
 use crate::model::{Appended, Entry, Extent, FeedCreated, FeedId, TailWrite, Timestamp, Told};
@@ -15,13 +16,20 @@ pub struct Publisher {
     catalog: Arc<Catalog>,
     store: Arc<Store>,
     settings: Arc<LiveSettings>,
+    indexer: Arc<Inbox>,
     time_floor: AtomicI64,
 }
 
 impl Publisher {
     /// A publisher into `catalog`.
-    pub fn new(catalog: Arc<Catalog>, store: Arc<Store>, settings: Arc<LiveSettings>, floor: Timestamp) -> Publisher {
-        Publisher { catalog, store, settings, time_floor: AtomicI64::new(floor.0) }
+    pub fn new(
+        catalog: Arc<Catalog>,
+        store: Arc<Store>,
+        settings: Arc<LiveSettings>,
+        indexer: Arc<Inbox>,
+        floor: Timestamp,
+    ) -> Publisher {
+        Publisher { catalog, store, settings, indexer, time_floor: AtomicI64::new(floor.0) }
     }
 
     /// No seal yet to come carries an earlier time.
@@ -54,9 +62,14 @@ impl Publisher {
                     });
                 }
                 // Whoever waits may wait below the new start.
-                TailWrite::Trimmed { feed, .. } => self.with(*feed, FeedHandle::wake_all),
-                TailWrite::Commit { feed, .. } | TailWrite::StreamEvent { feed, .. } => {
+                TailWrite::Trimmed { feed, .. } => {
+                    self.with(*feed, FeedHandle::wake_all);
+                    self.tell_indexer(*feed, Inbox::trim);
+                }
+                TailWrite::StreamEvent { feed, .. } => self.with(*feed, FeedHandle::wake_history),
+                TailWrite::Commit { feed, .. } => {
                     self.with(*feed, FeedHandle::wake_history);
+                    self.tell_indexer(*feed, Inbox::look_at);
                 }
                 _ => {}
             }
@@ -69,6 +82,7 @@ impl Publisher {
             Entry::FeedDeleted { feed, .. } => {
                 if let Some(handle) = self.catalog.remove(*feed) {
                     handle.wake_all();
+                    self.indexer.look_at(*feed);
                 }
             }
             Entry::PartitionsAdded { feed, partitions, .. } => {
@@ -78,12 +92,14 @@ impl Publisher {
             Entry::FeedConfigured { feed, overrides } => {
                 let config = self.settings.feed_config(overrides.clone());
                 self.with(*feed, |handle| handle.publish_config(config));
+                self.tell_indexer(*feed, Inbox::look_at);
             }
             Entry::BrokerConfigured { broker, overrides } => {
                 self.settings.set_dynamic(*broker, overrides.clone());
                 for handle in self.catalog.all() {
                     let config = self.settings.feed_config((*handle.overrides()).clone());
                     handle.publish_config(config);
+                    self.tell_indexer(handle.id, Inbox::look_at);
                 }
             }
             Entry::GroupConfigured { group, overrides } => self.settings.set_group(group, overrides.clone()),
@@ -160,6 +176,14 @@ impl Publisher {
             TailWrite::Aborted { .. } => {}
             TailWrite::FeedCreated { .. } | TailWrite::FeedDeleted { .. } | TailWrite::PartitionsAdded { .. } => {}
         }
+    }
+
+    fn tell_indexer(&self, feed: FeedId, tell: fn(&Inbox, FeedId)) {
+        self.with(feed, |handle| {
+            if handle.has_index() {
+                tell(&self.indexer, feed);
+            }
+        });
     }
 
     fn with(&self, feed: FeedId, publish: impl FnOnce(&FeedHandle)) {

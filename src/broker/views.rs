@@ -64,10 +64,10 @@ impl Broker {
             return Err(ResolveError::OfAlias { feed: name.feed.clone(), view });
         }
         let clock = SealClock { now: self.now(), floor: self.time_floor() };
-        let view = View::open(feed.clone(), name, clock).inspect_err(|error| {
-            if let ViewError::FloorNeeded { at } = error {
-                self.raise_time_floor(*at);
-            }
+        let view = View::open(feed.clone(), name, clock, &self.selections).inspect_err(|error| match error {
+            ViewError::FloorNeeded { at } => self.raise_time_floor(*at),
+            ViewError::IndexNeeded | ViewError::IndexFailed { .. } => self.indexer.ask(feed.id),
+            _ => {}
         })?;
         let topic_id = name.topic_id(&feed.topic_id);
         self.view_ids.remember(topic_id, name);

@@ -1,0 +1,196 @@
+//! The indexer: one thread that builds the indexes of the feeds whose views are asked for, and keeps them up at each seal.
+//!
+//! It goes by steps of a bounded number of records, feed by feed in turn, so that a small feed does not wait for a large one.
+//! What it does can be done again: records are indexed from the published history, and what was indexed since the last
+//! checkpoint is indexed anew after a crash. A feed whose index fails has no views until it can be had; the others go on.
+
+mod inbox;
+mod kept;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) use self::inbox::Inbox;
+use self::inbox::News;
+use self::kept::{Kept, Step};
+use super::Broker;
+use super::handles::FeedHandle;
+use crate::model::FeedId;
+use crate::view::Index;
+use crate::view::links::{self, LinksError, Memory};
+
+/// How often those are looked at that wait for time: to be stored, or for room on the disk.
+const TICK: Duration = Duration::from_secs(1);
+
+/// An index that failed is tried again, when somebody asks for it, after so long.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// See the module.
+pub(super) struct Indexer {
+    broker: Arc<Broker>,
+    memory: Arc<Memory>,
+    kept: BTreeMap<FeedId, Kept>,
+    /// When they failed.
+    failed: BTreeMap<FeedId, Duration>,
+    /// Feeds that have something to be indexed, in turn.
+    due: VecDeque<FeedId>,
+    /// It was told that the disk has no room.
+    stands_still: bool,
+}
+
+impl Indexer {
+    pub fn new(broker: Arc<Broker>) -> Indexer {
+        let memory = Memory::new(broker.settings.typed().views_memory_bytes);
+        let (kept, failed, due) = (BTreeMap::new(), BTreeMap::new(), VecDeque::new());
+        Indexer { broker, memory, kept, failed, due, stands_still: false }
+    }
+
+    /// Until the broker stops.
+    pub fn run(mut self) {
+        self.take_up();
+        loop {
+            let news = self.broker.indexer.take(self.wait_max());
+            if news.is_stopping {
+                return self.kept.values_mut().for_each(Kept::store);
+            }
+            self.hear(news);
+            self.step();
+            let now = self.broker.clock.elapsed();
+            self.kept.values_mut().filter(|kept| kept.is_to_be_stored(now)).for_each(Kept::store);
+        }
+    }
+
+    /// Goes on with the indexes that an earlier process kept.
+    fn take_up(&mut self) {
+        for feed in self.broker.catalog.all() {
+            match feed.files.has_folder(links::FOLDER) {
+                Ok(true) => self.open(&feed),
+                Ok(false) => {}
+                Err(error) => self.fail(&feed, &error.into()),
+            }
+        }
+    }
+
+    fn wait_max(&self) -> Option<Duration> {
+        match self.due.is_empty() || self.stands_still {
+            false => Some(Duration::ZERO),
+            true if self.stands_still || self.kept.values().any(Kept::is_unsaved) => Some(TICK),
+            true => None,
+        }
+    }
+
+    fn hear(&mut self, news: News) {
+        for id in news.asked {
+            let now = self.broker.clock.elapsed();
+            let failed_lately = self.failed.get(&id).is_some_and(|at| now < *at + RETRY);
+            if let Some(feed) = self.broker.catalog.by_id(id).filter(|_| !failed_lately && !self.kept.contains_key(&id))
+            {
+                self.open(&feed);
+            }
+        }
+        for id in news.trimmed {
+            self.trim(id);
+        }
+        for id in news.changed {
+            self.look_at(id);
+        }
+    }
+
+    fn trim(&mut self, id: FeedId) {
+        match self.kept.get(&id) {
+            Some(kept) if kept.leads_through_what_is_gone() => self.open_again(id),
+            Some(kept) => kept.trim(),
+            None => {}
+        }
+    }
+
+    fn look_at(&mut self, id: FeedId) {
+        let Some(feed) = self.broker.catalog.by_id(id) else {
+            self.kept.remove(&id);
+            self.failed.remove(&id);
+            return;
+        };
+        match self.kept.get(&id) {
+            Some(kept) if kept.is_of(&feed) => self.is_due(id),
+            // Its identity is another one now.
+            Some(_) => self.open_again(id),
+            None => {}
+        }
+    }
+
+    fn open_again(&mut self, id: FeedId) {
+        self.kept.remove(&id);
+        if let Some(feed) = self.broker.catalog.by_id(id) {
+            self.open(&feed);
+        }
+    }
+
+    fn is_due(&mut self, id: FeedId) {
+        if !self.due.contains(&id) {
+            self.due.push_back(id);
+        }
+    }
+
+    fn open(&mut self, feed: &Arc<FeedHandle>) {
+        match Kept::open(&self.broker, feed, &self.memory) {
+            Ok(Some(kept)) => {
+                self.failed.remove(&feed.id);
+                self.kept.insert(feed.id, kept);
+                self.is_due(feed.id);
+            }
+            // Deleted meanwhile.
+            Ok(None) => {}
+            Err(error) => self.fail(feed, &error),
+        }
+    }
+
+    /// One step of the feed whose turn it is.
+    fn step(&mut self) {
+        if !self.has_room() {
+            return;
+        }
+        let Some(id) = self.due.pop_front() else { return };
+        let Some(kept) = self.kept.get_mut(&id) else { return };
+        match kept.step() {
+            Ok(Step::More) => self.due.push_back(id),
+            Ok(Step::Done) => {}
+            // What was stored is damaged, and nothing of it will be used again.
+            Err(LinksError::Lost(_)) => self.open_again(id),
+            Err(error) => self.give_up(id, &error),
+        }
+    }
+
+    /// The index must not take the last bytes of the disk.
+    fn has_room(&mut self) -> bool {
+        let has_room = self.broker.has_space();
+        if has_room == self.stands_still {
+            match has_room {
+                true => tracing::info!("indexes of views are kept up again"),
+                false => {
+                    tracing::warn!("indexes of views stand still: less is free than streamstack.disk.free.min.bytes")
+                }
+            }
+            self.stands_still = !has_room;
+        }
+        has_room
+    }
+
+    fn give_up(&mut self, id: FeedId, error: &LinksError) {
+        self.kept.remove(&id);
+        if let Some(feed) = self.broker.catalog.by_id(id) {
+            self.fail(&feed, error);
+        }
+    }
+
+    /// Its views answer with an error.
+    fn fail(&mut self, feed: &FeedHandle, error: &LinksError) {
+        // A deleted feed's files are gone.
+        if self.broker.catalog.by_id(feed.id).is_none() {
+            return;
+        }
+        tracing::error!(feed = feed.name, %error, "the feed's index cannot be kept; its views but raw ones are not answered");
+        self.failed.insert(feed.id, self.broker.clock.elapsed());
+        feed.publish_index(Index::Failed { reason: error.to_string().into() });
+    }
+}

@@ -1,6 +1,6 @@
 //! What consumer groups hold of a feed's history: the commits that they have yet to read (`streamstack.retain`).
 //!
-//! A group holds from its first committed position on, on the feed's topic, on `..feed` or on `..commits`; where it has none,
+//! A group holds from its first committed position on, on the feed's topic, on `..feed` in any mode or on `..commits`; where it has none,
 //! or none any more, it holds nothing, so that a name that no reader goes by does not keep a disk filling.
 
 use super::Broker;
@@ -53,6 +53,10 @@ fn readers(state: &State, feed: &str, groups: &[String]) -> Vec<Reader> {
     let spaces = [
         (Space::Log, feed.to_owned()),
         (Space::Feed, format!("{feed}..feed")),
+        // They share the offsets of `..feed`.
+        (Space::Feed, format!("{feed}..dedup")),
+        (Space::Feed, format!("{feed}..latest")),
+        (Space::Feed, format!("{feed}..changed")),
         (Space::Commits, format!("{feed}..commits")),
     ];
     let mut found = Vec::new();

@@ -83,12 +83,12 @@ fn why_a_view_is_refused_stands_in_the_log_once_and_is_told_to_whoever_reads() {
         let (code, _, errors) = streamstack(&["read", "orders..commit-7", "--timeout", "100ms"]);
         assert_eq!(code, 1);
         assert!(errors.contains("commit 7 is not sealed yet: the feed has 0 commits"), "{errors}");
-        let (code, _, errors) = streamstack(&["read", "orders..latest"]);
+        let (code, _, errors) = streamstack(&["read", "orders..commit-0..latest", "--timeout", "100ms"]);
         assert_eq!(code, 1);
-        assert!(errors.contains("views in mode latest are not built yet"), "{errors}");
+        assert!(errors.contains("commit 0 is not sealed yet"), "{errors}");
     }
     let (_, logs) = broker.stop(Signal::TERM);
-    for words in ["commit 7 is not sealed yet", "views in mode latest are not built yet"] {
+    for words in ["commit 7 is not sealed yet", "commit 0 is not sealed yet"] {
         assert_eq!(logs.lines().filter(|line| line.contains(words)).count(), 1, "{words}: {logs}");
     }
 }

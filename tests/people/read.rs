@@ -54,8 +54,8 @@ fn refusals_say_what_the_broker_knows() {
         assert!(errors.starts_with("error: ") && errors.contains(what), "{args:?}: {errors}");
     };
     refusal(&["read", "nothing"], 1, "check the name, or create the topic first");
-    refusal(&["read", "orders..dedup"], 1, "views in mode dedup are not built yet; read the same name without ..dedup");
-    refusal(&["read", "orders..upto-1..latest"], 1, "views in mode latest are not built yet");
+    refusal(&["read", "orders..live"], 1, "live is for names whose end is fixed: write ..upto-N..live");
+    refusal(&["read", "orders..upto-9..latest"], 1, "commit 9 is not sealed yet: the feed has 3 commits");
     refusal(&["read", "orders..newest"], 1, "no view is called \"newest\"");
     refusal(&["read", "orders", "--commit", "9"], 1, "commit 9 is not sealed yet: the feed has 3 commits");
     refusal(&["read", "orders", "--from", "7"], 1, "orders-0 has no offset 7: it starts at 0 and ends before 6");

@@ -14,8 +14,6 @@ final class BoundChecks {
         "bogus", "commit-", "commit-x", "commit-01", "commits-3-1", "commits-1", "since-", "upto-x", "stream-x",
         "sealed-20260101T0900Z", "sealed-20260101T1000Z-20260101T0900Z", "hour-20260101", "day-20261301", "named-",
         "feed..best", "live", "stream-0..latest", "commits..dedup");
-    private static final List<String> NOT_BUILT =
-        List.of("dedup", "latest", "changed", "commit-0..dedup", "upto-1..live", "since-0..changed");
 
     private BoundChecks() {}
 
@@ -71,7 +69,6 @@ final class BoundChecks {
     private static void declareRefusals(Checks suite) {
         suite.check("feed.refused.unknown_feed", c -> c.partitionsOutcome(c.name("nosuch") + "..feed"));
         suite.check("feed.refused.malformed", c -> each(c, MALFORMED));
-        suite.check("feed.refused.mode_not_built", c -> each(c, NOT_BUILT));
         suite.check("feed.refused.writes", c -> {
             var view = Story.feed(c) + "..feed";
             var begin = System.nanoTime();

@@ -67,7 +67,9 @@ async fn views_are_never_made_and_told_only_by_name() {
     assert_eq!((seal.error_code, seal.partitions.len(), seal.is_internal), (0, 1, false));
     let waiting = ask(&test, 12, named("orders..commit-0"), true).await;
     assert_eq!(waiting.error_code, ResponseError::LeaderNotAvailable.code());
-    assert_eq!(ask(&test, 12, named("orders..latest"), true).await.error_code, invalid, "not built yet");
+    assert_eq!(ask(&test, 12, named("orders..live"), true).await.error_code, invalid, "it has no end");
+    let waiting = ask(&test, 12, named("orders..commit-0..latest"), true).await;
+    assert_eq!(waiting.error_code, ResponseError::LeaderNotAvailable.code());
     let all = test.call(12, &MetadataRequest::default().with_topics(None)).await;
     assert_eq!(all.topics.len(), 1);
     let by_id = MetadataRequestTopic::default().with_topic_id(view.topic_id).with_name(None);

@@ -88,8 +88,6 @@ var malformed = []string{
 	"feed..best", "live", "stream-0..latest", "commits..dedup",
 }
 
-var notBuilt = []string{"dedup", "latest", "changed", "commit-0..dedup", "upto-1..live", "since-0..changed"}
-
 // declareRefusals: what no view may be asked for.
 func declareRefusals(s *suite) {
 	each := func(c *client, names []string) answer {
@@ -101,7 +99,6 @@ func declareRefusals(s *suite) {
 	}
 	s.check("feed.refused.unknown_feed", func(c *client) answer { return c.partitionsOutcome(c.name("nosuch") + "..feed") })
 	s.check("feed.refused.malformed", func(c *client) answer { return each(c, malformed) })
-	s.check("feed.refused.mode_not_built", func(c *client) answer { return each(c, notBuilt) })
 	s.check("feed.refused.writes", func(c *client) answer {
 		view, begin := story(c)+"..feed", time.Now()
 		_, produced := c.tryProduce(view, 0, [][]*kgo.Record{batch("v")})

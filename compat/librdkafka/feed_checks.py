@@ -23,7 +23,6 @@ MALFORMED = [
     "sealed-20260101T0900Z", "sealed-20260101T1000Z-20260101T0900Z", "hour-20260101", "day-20261301", "named-",
     "feed..best", "live", "stream-0..latest", "commits..dedup",
 ]
-NOT_BUILT = ["dedup", "latest", "changed", "commit-0..dedup", "upto-1..live", "since-0..changed"]
 
 
 def minute(time):
@@ -271,11 +270,6 @@ def declare_refusals(suite):
     def malformed(c):
         topic = story.feed(c)
         return {name: outcome(lambda: c.partitions(f"{topic}..{name}")) for name in MALFORMED}
-
-    @suite.check("feed.refused.mode_not_built")
-    def not_built(c):
-        topic = story.feed(c)
-        return {name: outcome(lambda: c.partitions(f"{topic}..{name}")) for name in NOT_BUILT}
 
     @suite.check("feed.refused.writes")
     def writes(c):

@@ -11,7 +11,9 @@ mod completion;
 mod config;
 mod consent;
 mod demo;
+mod diff;
 mod doctor;
+mod explain;
 mod failure;
 mod feed;
 mod history;
@@ -82,6 +84,10 @@ enum Command {
     /// Reads from the start to the end as of now. A bounded view (a commit, a range, an hour) that is not sealed yet is
     /// refused, or waited for with --follow.
     Read(read::Args),
+    /// Show what changed between two commits: new, changed and vanished keys
+    Diff(diff::Args),
+    /// Say what the name of a view means, how large it is, and why it cannot be read if so
+    Explain(explain::Args),
     /// List, describe, make, configure and delete feeds
     ///
     /// A feed is a topic with the history of its commits.
@@ -132,6 +138,8 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Produce(args) => failure::exit_code(produce::run(&args)),
         Command::Read(args) => failure::exit_code(read::run(&args)),
+        Command::Diff(args) => failure::exit_code(diff::run(&args)),
+        Command::Explain(args) => failure::exit_code(explain::run(&args)),
         Command::Feed(args) => failure::exit_code(feed::run(&args)),
         Command::Commits(args) => failure::exit_code(commits::run(&args)),
         Command::Stream(args) => failure::exit_code(stream::run(&args)),

@@ -14,6 +14,7 @@ use super::failure::Failure;
 use super::interrupt;
 use super::output::note;
 use super::progress::Progress;
+use crate::view::Mode;
 use crate::view::name::{TopicName, parse_topic};
 use cursor::{Cursor, Span};
 use position::Place;
@@ -33,6 +34,7 @@ Examples:
   streamstack read orders --from -10             the last ten of each partition
   streamstack read orders --commit 17            one commit
   streamstack read orders --commits 10-20        commits 10 to 20, both included
+  streamstack read orders --commits 0-23 --mode dedup
   streamstack read orders..hour-2026010109       what was sealed in that hour
   streamstack read orders --from 2026-01-01T09:00Z -o json | jq .value
 
@@ -56,6 +58,9 @@ pub(super) struct Args {
     /// The feed from this commit on
     #[arg(long, value_name = "N", group = "part", value_parser = clap::value_parser!(i64).range(0..))]
     since: Option<i64>,
+    /// Which of the records [default: all]
+    #[arg(long, value_enum)]
+    mode: Option<Shown>,
     /// Where to begin: start, end, an offset, -N for N before the end, or a time in UTC as 2026-01-01T09:30
     #[arg(long, value_name = "PLACE", default_value = "start", allow_hyphen_values = true)]
     from: Place,
@@ -85,6 +90,30 @@ pub(super) struct Args {
     output: Option<Form>,
     #[command(flatten)]
     broker: BrokerArgs,
+}
+
+/// The modes of views, as options.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Shown {
+    /// The first of each identity
+    Dedup,
+    /// The last of each key, tombstones too
+    Latest,
+    /// The last of each key, without keys that were deleted; for parts with an end
+    Live,
+    /// Those whose value differs from the one before of the same key
+    Changed,
+}
+
+impl Shown {
+    fn mode(self) -> Mode {
+        match self {
+            Shown::Dedup => Mode::Dedup,
+            Shown::Latest => Mode::Latest,
+            Shown::Live => Mode::Live,
+            Shown::Changed => Mode::Changed,
+        }
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -124,11 +153,14 @@ fn topic(args: &Args) -> Result<String, Failure> {
         (Some(commit), ..) => format!("..commit-{commit}"),
         (_, Some((first, last)), _) => format!("..commits-{first}-{last}"),
         (.., Some(first)) => format!("..since-{first}"),
-        _ => return Ok(topic.clone()),
+        _ => String::new(),
     };
+    let mode = args.mode.map(|mode| format!("..{}", mode.mode())).unwrap_or_default();
     match topic.contains("..") {
-        true => Err(Failure::Usage(format!("{topic} is a view already: name the feed alone, or leave the option out"))),
-        false => Ok(format!("{topic}{part}")),
+        true if !(part.is_empty() && mode.is_empty()) => {
+            Err(Failure::Usage(format!("{topic} is a view already: name the feed alone, or leave the option out")))
+        }
+        _ => Ok(format!("{topic}{part}{mode}")),
     }
 }
 

@@ -6,6 +6,7 @@ import config_checks
 import feed_bounds
 import feed_groups
 import feed_history
+import feed_modes
 import feed_names
 import feed_refusals
 import feed_transactions
@@ -22,7 +23,7 @@ from harness import Suite
 
 SUITES = {
     "kafka": [produce_checks, fetch_checks, topic_checks, config_checks, wire_checks],
-    "feed": [feed_names, feed_history, feed_bounds, feed_refusals],
+    "feed": [feed_names, feed_history, feed_bounds, feed_refusals, feed_modes],
     "groups": [group_checks],
     "feed-groups": [feed_groups],
     "restart": [restart_checks],

@@ -1,11 +1,11 @@
 //! The feed read back through several names, each compared record by record with what the polls held.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::FEED;
 use super::feeder::partition_of;
-use super::polls::{NUM_DISTINCT, NUM_KEYS, NUM_RECORDS, Poll, RECORDS_BY_POLL, Row};
+use super::polls::{NUM_CHANGES, NUM_DISTINCT, NUM_KEYS, NUM_RECORDS, Poll, RECORDS_BY_POLL, Row};
 use super::reader::Commit;
 use crate::cli::client::{Client, ClientError, Record};
 use crate::cli::paint::{Paint, grouped};
@@ -29,6 +29,9 @@ pub fn read_back(client: &mut Client, polls: &[Poll], commits: &[Commit]) -> Res
         view(client, "..commits-6-9", &polls[6..=9], "four polls, both ends included")?,
         whole_feed(client, polls)?,
         view(client, "", polls, "the plain topic has them all too")?,
+        selected(client, "dedup", first_of_each_row(polls), NUM_DISTINCT, "each status of a flight once")?,
+        selected(client, "latest", last_of_each_key(polls), NUM_KEYS, "each flight with its last status")?,
+        selected(client, "changed", each_change(polls), NUM_CHANGES, "each status that differs from the one before")?,
         broken_off(client, polls)?,
     ]))
 }
@@ -107,6 +110,51 @@ fn whole_feed(client: &mut Client, polls: &[Poll]) -> Result<Check, ClientError>
     let [records, distinct, flights] = counts.map(|count| grouped(count as u64));
     let finding = format!("{records} records, {distinct} of them distinct, of {flights} flights");
     Ok(Check { name, is_right, finding })
+}
+
+/// The records of the whole day in a mode.
+fn selected(
+    client: &mut Client,
+    mode: &str,
+    mut expected: Vec<(i32, Row)>,
+    count: usize,
+    meaning: &str,
+) -> Result<Check, ClientError> {
+    let name = format!("{FEED}..commits-0-{}..{mode}", RECORDS_BY_POLL.len() - 1);
+    let found = rows(&client.read_to_end(&name)?);
+    expected.sort_by_key(|(partition, _)| *partition);
+    let is_right = found == expected && found.len() == count;
+    let number = grouped(found.len() as u64);
+    let finding = if is_right {
+        format!("{number} records: {meaning}")
+    } else {
+        format!("{number} records, and not the {} that were expected", grouped(count as u64))
+    };
+    Ok(Check { name, is_right, finding })
+}
+
+fn first_of_each_row(polls: &[Poll]) -> Vec<(i32, Row)> {
+    let mut seen = BTreeSet::new();
+    in_feed_order(polls).into_iter().filter(|(_, row)| seen.insert(row.clone())).collect()
+}
+
+fn last_of_each_key(polls: &[Poll]) -> Vec<(i32, Row)> {
+    let (mut seen, mut last) = (BTreeSet::new(), in_feed_order(polls));
+    last.reverse();
+    last.retain(|(_, row)| seen.insert(row.key.clone()));
+    last.reverse();
+    last
+}
+
+fn each_change(polls: &[Poll]) -> Vec<(i32, Row)> {
+    let mut last = BTreeMap::new();
+    let changes = |(_, row): &(i32, Row)| last.insert(row.key.clone(), row.value.clone()).as_ref() != Some(&row.value);
+    in_feed_order(polls).into_iter().filter(changes).collect()
+}
+
+/// Commit by commit, and in each partition by partition.
+fn in_feed_order(polls: &[Poll]) -> Vec<(i32, Row)> {
+    polls.iter().flat_map(|poll| expected(std::slice::from_ref(poll))).collect()
 }
 
 /// `..streams`: the poll that broke off is known as a stream that was aborted, and is in no commit.

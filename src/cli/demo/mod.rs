@@ -111,6 +111,8 @@ fn hints(address: &str, keeps_data: bool, paint: Paint) -> String {
         (read("..commit-9", "%k  %s"), "one hour"),
         (read("..commits-6-9", "%k  %s"), "four hours"),
         (read("..feed", "%k  %s"), "the whole feed"),
+        (read("..commits-0-23..dedup", "%k  %s"), "each status once"),
+        (read("..latest", "%k  %s"), "the last status of each flight"),
         (write("UA1-EWR:boarding", ""), "one more record ..."),
         (write("midnight:", "..seal"), "... sealed as a commit with a label"),
     ];

@@ -17,6 +17,8 @@ pub const RECORDS_BY_POLL: [usize; 24] =
 pub const NUM_RECORDS: usize = 2_822;
 pub const NUM_DISTINCT: usize = 1_376;
 pub const NUM_KEYS: usize = 930;
+/// As many as are distinct: no flight comes back to a status that it had.
+pub const NUM_CHANGES: usize = 1_376;
 
 /// One poll of the boards. Empty when no flight was near.
 pub struct Poll {

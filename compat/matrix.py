@@ -19,7 +19,7 @@ NO = "no"
 
 # What must be answered as Kafka answers, and what as expected/feed.json says.
 COMPARED = ["kafka", "groups", "transactions"]
-PROMISED = ["feed", "feed-groups", "restart", "feed-transactions", "transactions-restart"]
+PROMISED = ["feed", "feed-groups", "feed-modes", "restart", "feed-transactions", "transactions-restart"]
 
 
 def main():

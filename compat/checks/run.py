@@ -23,7 +23,8 @@ from harness import Suite
 
 SUITES = {
     "kafka": [produce_checks, fetch_checks, topic_checks, config_checks, wire_checks],
-    "feed": [feed_names, feed_history, feed_bounds, feed_refusals, feed_modes],
+    "feed": [feed_names, feed_history, feed_bounds, feed_refusals],
+    "feed-modes": [feed_modes],
     "groups": [group_checks],
     "feed-groups": [feed_groups],
     "restart": [restart_checks],
@@ -33,7 +34,7 @@ SUITES = {
 }
 
 # Checks of groups wait more than they work.
-LANES = {"groups": 3, "feed-groups": 3, "transactions": 3}
+LANES = {"groups": 3, "feed-groups": 3, "feed-modes": 3, "transactions": 3}
 
 
 def main():

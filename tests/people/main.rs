@@ -15,3 +15,4 @@ mod restart;
 mod streams;
 mod subscriptions;
 mod terminal;
+mod views;

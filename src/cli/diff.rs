@@ -9,7 +9,7 @@ use super::broker_args::BrokerArgs;
 use super::client::{Client, Record};
 use super::failure::Failure;
 use super::output::{Format, FormatArgs, note, write_out};
-use super::paint::{Paint, counted};
+use super::paint::{Paint, counted, grouped};
 use super::table::{Align, Table};
 use super::text::{printable, put_bytes};
 
@@ -58,19 +58,23 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let after = rows(&mut client, &args.feed, args.after)?;
     let changes = changes(&before, &after);
     write_out(match args.output.format {
-        Format::Table => table(&changes),
+        Format::Table => format!("{}{}", table(&changes), summary(&changes, after.len())),
         Format::Json => changes.iter().map(|(key, change)| format!("{}\n", object(key, change))).collect(),
     })?;
-    let count = |kind: &str| counted(changes.iter().filter(|(_, change)| change.word() == kind).count() as u64, "key");
-    let same = after.len() - changes.iter().filter(|(_, change)| !matches!(change, Change::Gone(_))).count();
-    note(format_args!(
-        "{} new, {} changed, {} gone, {} the same",
-        count("new"),
-        count("changed"),
-        count("gone"),
-        counted(same as u64, "key")
-    ));
     Ok(())
+}
+
+/// How many of each kind, and how many rows stayed as they were of the `num_after` that there are.
+fn summary(changes: &[(&Bytes, Change<'_>)], num_after: usize) -> String {
+    let count = |word: &str| changes.iter().filter(|(_, change)| change.word() == word).count();
+    let same = num_after - count("new") - count("changed");
+    format!(
+        "{} new, {} changed, {} gone, {} the same\n",
+        counted(count("new") as u64, "key"),
+        grouped(count("changed") as u64),
+        grouped(count("gone") as u64),
+        grouped(same as u64)
+    )
 }
 
 /// A commit as a table.

@@ -396,9 +396,10 @@ fn options_of(settings: &Settings) -> StoreOptions {
     }
 }
 
-/// A part of what the process may have: the rest is for connections.
+/// A part of what the process may have: the rest is for connections. A seal over a thousand partitions writes to two files of
+/// each, and opening them anew each time was most of what it took.
 fn num_files_max() -> usize {
-    const FILES_MAX: usize = 512;
+    const FILES_MAX: usize = 4_096;
     FILES_MAX.min(limits::open_files() / 4).max(16)
 }
 

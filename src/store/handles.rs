@@ -4,6 +4,7 @@
 //! A file may be closed here while it has unsynced bytes. The kernel keeps a failed write-back of such a
 //! file for whoever syncs it next, so the checkpoint, which opens it again, is told.
 
+use std::cmp::Reverse;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
@@ -11,6 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use bytes::Bytes;
 
 use crate::disk::{DiskFile, Map, waiting};
+
+/// When there are too many, one in so many is closed at once: who uses many in turn does not look for one at each.
+const SHARE_CLOSED: usize = 16;
 
 /// The smallest map; a map that became too small is replaced by one of at least twice the size.
 const MAP_BYTES_MIN: u64 = 1 << 20;
@@ -80,10 +84,12 @@ impl Handles {
         let mut closing = Vec::new();
         {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.retain(|slot| slot.strong_count() > 0);
-            while open.len() >= self.num_max {
-                let victim = least_used(&open);
-                closing.push(open.swap_remove(victim));
+            if open.len() >= self.num_max {
+                open.retain(|slot| slot.strong_count() > 0);
+            }
+            if open.len() >= self.num_max {
+                let num_kept = self.num_max - self.num_max.div_ceil(SHARE_CLOSED);
+                closing = least_used(&mut open, num_kept);
             }
             open.push(Arc::downgrade(slot));
         }
@@ -139,9 +145,17 @@ impl OpenFile {
     }
 }
 
-fn least_used(open: &[Weak<Slot>]) -> usize {
+/// Takes out all but the `num_kept` used last.
+fn least_used(open: &mut Vec<Weak<Slot>>, num_kept: usize) -> Vec<Weak<Slot>> {
     let used = |slot: &Weak<Slot>| slot.upgrade().map_or(0, |slot| slot.used.load(Ordering::Relaxed));
-    open.iter().enumerate().min_by_key(|(_, slot)| used(slot)).map_or(0, |(index, _)| index)
+    // Looked at once: files are used meanwhile.
+    let mut by_use: Vec<(u64, Weak<Slot>)> = open.drain(..).map(|slot| (used(&slot), slot)).collect();
+    if let Some(last_kept) = num_kept.checked_sub(1) {
+        by_use.select_nth_unstable_by_key(last_kept, |(used, _)| Reverse(*used));
+    }
+    let closing = by_use.split_off(num_kept);
+    open.extend(by_use.into_iter().map(|(_, slot)| slot));
+    closing.into_iter().map(|(_, slot)| slot).collect()
 }
 
 fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {

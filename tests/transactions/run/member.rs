@@ -274,7 +274,9 @@ impl Member<'_> {
         if !is_about_the_group(trouble) {
             self.bear(trouble);
         }
-        if trouble == Trouble::Refused(ResponseError::UnknownMemberId) {
+        // Its place was given to a request of its own, the answer to which was lost, or was given up.
+        let gone = [ResponseError::UnknownMemberId, ResponseError::FencedInstanceId];
+        if gone.map(Trouble::Refused).contains(&trouble) {
             self.membership.id = String::new();
         }
         self.membership.generation = -1;

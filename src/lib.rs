@@ -7,8 +7,8 @@
 //! server     sockets: Kafka over TCP
 //! api        one file per Kafka API key; api/mod.rs is the table (key, versions, handler)
 //! wire       frames, the length guard, error codes, the Fetch response writer
-//! broker     the running machine: the core and its lock, flusher, handles, consumer groups, waiters, upkeep
-//! view       readings of a feed and their names: raw feed space, commits, ranges, streams, the history topics
+//! broker     the running machine: the core and its lock, flusher, handles, consumer groups, waiters, upkeep, the indexer
+//! view       readings of a feed and their names: feed space, commits, ranges, streams, the history topics; links and modes
 //! store      journal, segments, tail files, manifest, recovery
 //! model      pure: ids, Entry, State::apply, feeds, streams, seals, transaction/, producers, subscriptions, group/
 //! batch      Kafka record batch v2: header, records, bounded codecs
@@ -34,6 +34,12 @@
 //! A transaction is a stream on every feed that it touches ([`model::Transactions`]). Its end is one entry, from which `apply` makes
 //! the markers of all partitions, the commits of all feeds and the moved positions: nothing of it can be there without the
 //! rest, and there is no second phase to wait for. Readers of committed records are held to the published last stable offset.
+//!
+//! A view in a mode (dedup, latest, live, changed) needs the feed's index: for each sealed record, where its key and its identity
+//! stood before ([`view::link`]). One thread builds it when such a view is first asked for and keeps it up at each seal
+//! (`broker::indexer`); until it knows enough the name is retriable. What a mode emits of a range is a bitmap that follows from the
+//! links in one pass, shared by all readers and extended as the index goes on; it is made again when it was let go. Readers hold no
+//! state, and the server crosses gaps by a scan of the bits.
 //!
 //! # What holds, and must go on holding
 //!
@@ -72,6 +78,11 @@
 //!   to (`disk::waiting`): a slow disk held up the async workers, and every read on a thread of its own costs a hop.
 //! - Requests that arrive together on a connection go to the disk in one write: the connection decides on all of them and
 //!   then starts the flush.
+//! - A batch of which a mode emits a part reaches to the next emitted record, but within an answer no further than to where the
+//!   next batch begins: batches that lie over each other are none that Kafka writes.
+//! - DeleteRecords in one of several partitions is no beginning of the feed's order: what is left there was superseded, or
+//!   came before, through records that are gone. The index is then begun anew, of what is left, so that a name shows the same
+//!   records after a restart. The oracle of `tests/modes` found it.
 //! - Fetch and ListOffsets answer NOT_LEADER_OR_FOLLOWER where Metadata says LEADER_NOT_AVAILABLE: the Java consumer stops
 //!   at the latter in a Fetch.
 

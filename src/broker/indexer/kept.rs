@@ -17,6 +17,9 @@ const STEP_RECORDS_MAX: usize = 65_536;
 const UNSAVED_RECORDS_MAX: usize = 4_000_000;
 const UNSAVED_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// But not more often, whatever fails.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
 /// See the module.
 pub(super) struct Kept {
     broker: Arc<Broker>,
@@ -28,6 +31,8 @@ pub(super) struct Kept {
     unsaved: usize,
     /// When it was last stored.
     stored_at: Duration,
+    /// Stored once more at rest, it gives memory back.
+    holds_memory: bool,
 }
 
 /// Whether a feed has more to be indexed.
@@ -56,7 +61,16 @@ impl Kept {
         let wanted = Published::commits(&**feed);
         feed.publish_index(Index::Kept { links: links.clone(), wanted });
         let stored_at = broker.clock.elapsed();
-        Ok(Some(Kept { broker: broker.clone(), feed: feed.clone(), identity, links, starts, unsaved: 0, stored_at }))
+        Ok(Some(Kept {
+            broker: broker.clone(),
+            feed: feed.clone(),
+            identity,
+            links,
+            starts,
+            unsaved: 0,
+            stored_at,
+            holds_memory: false,
+        }))
     }
 
     /// It is the index that the feed is to have.
@@ -84,12 +98,14 @@ impl Kept {
         lost_in_part(&self.feed) && self.starts != starts_of(&self.feed)
     }
 
+    /// It waits for its time to be stored.
     pub fn is_unsaved(&self) -> bool {
-        self.unsaved > 0
+        self.unsaved > 0 || self.holds_memory
     }
 
     pub fn is_to_be_stored(&self, now: Duration) -> bool {
-        self.unsaved >= UNSAVED_RECORDS_MAX || (self.is_unsaved() && now >= self.stored_at + UNSAVED_TIME_MAX)
+        let is_much = self.unsaved >= UNSAVED_RECORDS_MAX;
+        self.is_unsaved() && now >= self.stored_at + if is_much { STORE_PAUSE } else { UNSAVED_TIME_MAX }
     }
 
     /// What is not stored is indexed again after a restart: a failure costs time only.
@@ -97,13 +113,18 @@ impl Kept {
         if !self.is_unsaved() {
             return;
         }
-        if let Err(error) = self.links.checkpoint(&*self.feed) {
+        self.stored_at = self.broker.clock.elapsed();
+        match self.links.checkpoint(&*self.feed) {
+            Ok(()) => {
+                self.holds_memory = self.unsaved > 0;
+                self.unsaved = 0;
+            }
             // Those of a deleted feed are gone.
-            if self.broker.catalog.by_id(self.feed.id).is_some() {
-                tracing::warn!(feed = self.feed.name, %error, "the feed's index is not stored; it is tried again");
+            Err(_) if self.broker.catalog.by_id(self.feed.id).is_none() => {}
+            Err(error) => {
+                tracing::warn!(feed = self.feed.name, %error, "the feed's index is not stored; it is tried again")
             }
         }
-        (self.unsaved, self.stored_at) = (0, self.broker.clock.elapsed());
     }
 }
 

@@ -56,7 +56,13 @@ impl Indexer {
             }
             self.hear(news);
             self.step();
-            let now = self.broker.clock.elapsed();
+            self.store_what_is_due();
+        }
+    }
+
+    fn store_what_is_due(&mut self) {
+        let now = self.broker.clock.elapsed();
+        if !self.stands_still {
             self.kept.values_mut().filter(|kept| kept.is_to_be_stored(now)).for_each(Kept::store);
         }
     }

@@ -147,7 +147,7 @@ fn arrivals(broker: &Broker, contestant: Contestant, producer: i64, num: usize) 
 
 /// A record on each of a thousand partitions, sealed; and when the next transaction can begin.
 fn wide_seals(broker: &Broker) -> Result<Vec<Figure>, Fault> {
-    load::create(&broker.address, &[WIDE_TOPIC.to_owned()], WIDE_PARTITIONS, &[])?;
+    load::prepare(&broker.address, WIDE_TOPIC, WIDE_PARTITIONS)?;
     let mut producer = Producer::start(&broker.address, "wide")?;
     let (mut seals, mut free) = (Vec::new(), Vec::new());
     for _ in 0..WIDE_ROUNDS {

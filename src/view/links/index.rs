@@ -77,6 +77,9 @@ impl Index {
 
     /// Looks in the runs for hashes that the table does not have, and tells those that are there.
     pub fn find(&self, mut wanted: Vec<Wanted>, mut found: impl FnMut(u32, Last)) -> Result<(), FileError> {
+        if self.runs.is_empty() {
+            return Ok(());
+        }
         // All else is in this order too, so that each run is gone through once, from front to back.
         wanted.sort_unstable_by_key(|one| one.hash);
         for run in self.runs.iter() {

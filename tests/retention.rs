@@ -310,6 +310,19 @@ fn commits_are_held_for_a_group_that_has_yet_to_read_them_in_whichever_space_it_
 }
 
 #[test]
+fn commits_are_held_for_a_group_that_reads_by_a_plain_name_of_a_view() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[("streamstack.retention.commits", "1"), ("streamstack.retain", "warehouse")]);
+    served.create("orders-all", &[("streamstack.view", "orders..feed")]);
+    for _ in 0..6 {
+        served.commit("orders", 10, 0);
+    }
+    move_to(&mut served, "orders-all", 2);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (2, 6));
+}
+
+#[test]
 fn nothing_is_held_for_a_group_without_a_position_nor_against_the_operator() {
     let mut served = Served::start(&[]);
     served.create("orders", &[("streamstack.retention.commits", "2"), ("streamstack.retain", "warehouse")]);

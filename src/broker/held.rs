@@ -1,14 +1,15 @@
 //! What consumer groups hold of a feed's history: the commits that they have yet to read (`streamstack.retain`).
 //!
-//! A group holds from its first committed position on, on the feed's topic, on `..feed` in any mode or on `..commits`; where it has none,
-//! or none any more, it holds nothing, so that a name that no reader goes by does not keep a disk filling.
+//! A group holds from its first committed position on, on the feed's topic, on `..feed` in any mode, on `..commits`, or on a
+//! plain name of a view that follows; where it has none, or none any more, it holds nothing, so that a name that no reader goes
+//! by does not keep a disk filling.
 
 use super::Broker;
 use super::handles::FeedHandle;
 use crate::config::TopicSettings;
 use crate::model::{CommitNumber, FeedOffset, HistoryStart, Offset, PartitionId, State, Timestamp};
 use crate::store::{FileError, PartitionFiles};
-use crate::view::{PartitionEnds, Published};
+use crate::view::{PartitionEnds, Published, Selector};
 
 /// What a position counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,8 @@ impl Broker {
         if settings.retain.is_empty() {
             return Ok(None);
         }
-        let readers = self.core.look(|state| readers(state, &feed.name, &settings.retain)).value;
+        let names = [names(&feed.name), self.plain_names(&feed.name)].concat();
+        let readers = self.core.look(|state| readers(state, &names, &settings.retain)).value;
         let mut held: Option<CommitNumber> = None;
         for reader in readers {
             if let Some(unread) = first_unread(feed, &reader)? {
@@ -47,10 +49,26 @@ impl Broker {
         let young = feed.files.commits().first_sealed_from(oldest, start.commit, Published::commits(feed))?;
         Ok(Some(held.max(young)))
     }
+
+    /// The topics that are plain names of views that follow the feed.
+    fn plain_names(&self, feed: &str) -> Vec<(Space, String)> {
+        let topics = self.catalog().all();
+        let named = topics.iter().filter_map(|topic| {
+            let view = topic.alias().filter(|view| view.feed == feed)?;
+            let space = match view.selector {
+                Selector::Feed | Selector::Since(_) => Space::Feed,
+                Selector::CommitLog => Space::Commits,
+                _ => return None,
+            };
+            Some((space, topic.name.clone()))
+        });
+        named.collect()
+    }
 }
 
-fn readers(state: &State, feed: &str, groups: &[String]) -> Vec<Reader> {
-    let spaces = [
+/// What a reader of the whole feed may go by.
+fn names(feed: &str) -> Vec<(Space, String)> {
+    vec![
         (Space::Log, feed.to_owned()),
         (Space::Feed, format!("{feed}..feed")),
         // They share the offsets of `..feed`.
@@ -58,10 +76,13 @@ fn readers(state: &State, feed: &str, groups: &[String]) -> Vec<Reader> {
         (Space::Feed, format!("{feed}..latest")),
         (Space::Feed, format!("{feed}..changed")),
         (Space::Commits, format!("{feed}..commits")),
-    ];
+    ]
+}
+
+fn readers(state: &State, names: &[(Space, String)], groups: &[String]) -> Vec<Reader> {
     let mut found = Vec::new();
     for subscription in groups.iter().filter_map(|group| state.subscription(group)) {
-        for (space, topic) in &spaces {
+        for (space, topic) in names {
             let offsets: Vec<_> =
                 subscription.positions_in(topic).map(|(partition, position)| (partition, position.offset)).collect();
             if !offsets.is_empty() {

@@ -22,6 +22,9 @@ pub(super) struct Manifest {
     pub records: i64,
     pub bytes: u64,
     pub tombstones: u64,
+    /// Told once the feed has an index of its views.
+    pub duplicates: Option<u64>,
+    pub new_keys: Option<u64>,
     pub metadata: Option<Box<RawValue>>,
     /// As the broker wrote it, on one line.
     #[serde(skip)]

@@ -31,6 +31,13 @@ pub struct Manifest {
     pub records: i64,
     pub bytes: u64,
     pub tombstones: u64,
+    /// Records whose identity occurred before in the feed. Told, like the next one, once the feed has an index that knows the
+    /// commit; not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u64>,
+    /// Records whose key did not occur before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_keys: Option<u64>,
     /// Commits of other feeds that were published in the same transaction.
     pub siblings: Vec<Sibling>,
     /// As it was sent to `..seal`.

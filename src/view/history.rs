@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::published::Published;
+use super::link::Links;
+use super::published::{Index, Published};
 use super::reading::{Budget, Found, ViewError};
 use crate::batch;
 use crate::model::{CommitNumber, CommitState, Manifest, ManifestPart, Offset, PartitionId, Timestamp};
@@ -15,23 +16,37 @@ const MANIFEST_BYTES_MAX: usize = 64 << 20;
 const RETOLD_MAX: i64 = 256;
 
 pub(super) fn commits(feed: &dyn Published, from: i64, end: i64, budget: Budget) -> Result<Vec<Bytes>, ViewError> {
-    let whole = feed.history().whole.0;
-    if from < whole {
-        return retold(feed, from, end.min(whole).min(from + RETOLD_MAX), budget);
+    let links = match feed.index() {
+        Index::Kept { links, .. } => Some(links),
+        Index::None | Index::Failed { .. } => None,
+    };
+    let known = links.as_ref().map_or(0, |links| links.indexed().0).max(feed.history().whole.0);
+    if from < known {
+        return retold(feed, links.as_deref(), (from, end.min(known).min(from + RETOLD_MAX)), budget);
     }
     let bytes = feed.files().commits().read(CommitNumber(from), CommitNumber(end), budget.max_bytes)?;
     Ok(fitting(bytes, budget))
 }
 
-/// Manifests outlive the records: what was stored at the seal is told with what is left now.
-fn retold(feed: &dyn Published, from: i64, end: i64, budget: Budget) -> Result<Vec<Bytes>, ViewError> {
+/// What was stored at the seal is told with what is left now, since manifests outlive the records, and with what the index
+/// knows.
+fn retold(
+    feed: &dyn Published,
+    links: Option<&dyn Links>,
+    (from, end): (i64, i64),
+    budget: Budget,
+) -> Result<Vec<Bytes>, ViewError> {
     let mut parts = Vec::new();
     let mut room = budget.max_bytes;
     for commit in (from..end).map(CommitNumber) {
         let stored = feed.files().commits().read(commit, CommitNumber(commit.0 + 1), 0)?;
         let mut manifest = manifest_in(commit, &stored)?;
         manifest.state = state_of(feed, commit, &manifest);
-        let batch = if manifest.state == CommitState::Live { stored } else { manifest.to_batch() };
+        // What the index has lost it makes anew; until then manifests are told without it.
+        let counts = links.and_then(|links| links.counts(commit).ok().flatten());
+        (manifest.duplicates, manifest.new_keys) = counts.map(|counts| (counts.duplicates, counts.new_keys)).unzip();
+        let as_stored = manifest.state == CommitState::Live && counts.is_none();
+        let batch = if as_stored { stored } else { manifest.to_batch() };
         if batch.len() > room && !(parts.is_empty() && budget.at_least_one) {
             break;
         }

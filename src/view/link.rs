@@ -24,6 +24,17 @@ pub struct Link {
     pub is_tombstone: bool,
 }
 
+/// Counted when the commit was indexed, against the history as it was then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommitCounts {
+    /// Records whose identity occurred before.
+    pub duplicates: u64,
+    /// Records whose key did not.
+    pub new_keys: u64,
+    /// Records with a key and a null value.
+    pub tombstones: u64,
+}
+
 /// The links of one feed.
 pub trait Links: Send + Sync {
     /// All commits below are indexed; never goes back while the process runs.
@@ -32,4 +43,6 @@ pub trait Links: Send + Sync {
     fn end(&self, partition: PartitionId) -> FeedOffset;
     /// The links of the records `[from, end)` of a partition, in order, which are indexed and not deleted yet.
     fn read(&self, partition: PartitionId, from: FeedOffset, end: FeedOffset) -> Result<Vec<Link>, FileError>;
+    /// What was counted of a commit; none if it is not indexed, or was dropped.
+    fn counts(&self, commit: CommitNumber) -> Result<Option<CommitCounts>, FileError>;
 }

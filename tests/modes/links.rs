@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use streamstack::broker::FeedHandle;
 use streamstack::model::{CommitNumber, FeedOffset, HistoryStart, PartitionId, StreamId, Timestamp};
 use streamstack::store::{FeedFiles, FileError};
-use streamstack::view::link::{Link, Links, Place};
+use streamstack::view::link::{CommitCounts, Link, Links, Place};
 use streamstack::view::{Index, OpenStreamReading, PartitionEnds, Published};
 
 use crate::model::{Model, Record, Sealed, is_tombstone};
@@ -75,6 +75,10 @@ impl Links for NaiveLinks {
         let index = partition.0 as usize;
         let at = |offset: FeedOffset| (offset.0 - known.starts[index]) as usize;
         Ok(known.links[index][at(from)..at(end)].to_vec())
+    }
+
+    fn counts(&self, _: CommitNumber) -> Result<Option<CommitCounts>, FileError> {
+        Ok(None)
     }
 }
 

@@ -271,3 +271,24 @@ fn a_deleted_feed_takes_its_index_along() {
     assert_eq!(served.read("orders..dedup"), ["0:b=1"]);
     served.stop();
 }
+
+#[test]
+fn manifests_tell_duplicates_and_new_keys_once_the_feed_is_indexed() {
+    let mut served = Served::start();
+    served.commit(&[A1, B1, A1]);
+    served.commit(&[A1, A2, ("c", None)]);
+    let counts = |served: &mut Served| -> Vec<[Option<u64>; 2]> {
+        let manifests = served.client.read_to_end("orders..commits").unwrap();
+        let manifests = manifests.iter().map(|record| {
+            let manifest = streamstack::model::Manifest::parse(record.value.as_deref().unwrap()).unwrap();
+            [manifest.duplicates, manifest.new_keys]
+        });
+        manifests.collect()
+    };
+    assert_eq!(counts(&mut served), [[None; 2]; 2], "nobody has asked for an index");
+    served.index(1);
+    assert_eq!(counts(&mut served), [[Some(1), Some(2)], [Some(1), Some(1)]]);
+    let mut served = Served::on(served.stop());
+    served.index(1);
+    assert_eq!(counts(&mut served), [[Some(1), Some(2)], [Some(1), Some(1)]], "after a restart");
+}

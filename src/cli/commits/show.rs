@@ -22,13 +22,21 @@ fn text(manifest: &Manifest, paint: Paint) -> String {
         ("kind", manifest.kind.clone()),
         ("opened", format!("{} UTC", utc(manifest.opened))),
         ("sealed", format!("{} UTC, by {}", utc(manifest.sealed), manifest.reason)),
-        ("records", format!("{}, {} of them tombstones", grouped(manifest.records as u64), manifest.tombstones)),
+        ("records", records(manifest)),
         ("bytes", human_bytes(manifest.bytes)),
         ("state", manifest.state.clone()),
         ("metadata", printable(manifest.metadata().as_bytes())),
     ];
     let title = format!("{} commit {}", manifest.feed, manifest.commit);
     format!("{}{}", card(&title, &lines, paint), partitions(&manifest.partitions, paint))
+}
+
+fn records(manifest: &Manifest) -> String {
+    let mut text = format!("{}, {} of them tombstones", grouped(manifest.records as u64), manifest.tombstones);
+    if let (Some(duplicates), Some(new_keys)) = (manifest.duplicates, manifest.new_keys) {
+        text += &format!(", {} duplicates, {} with a new key", grouped(duplicates), grouped(new_keys));
+    }
+    text
 }
 
 fn partitions(parts: &[ManifestPart], paint: Paint) -> String {

@@ -80,6 +80,8 @@ impl Feed {
             records,
             bytes,
             tombstones: stream.tombstones,
+            duplicates: None,
+            new_keys: None,
             siblings: in_manifest.siblings,
             metadata: metadata.map(checked_json),
             state: CommitState::Live,

@@ -25,12 +25,12 @@
 
 use bytes::{Buf, BufMut, Bytes, TryGetError};
 
-use super::counts::CommitCounts;
 use super::hasher::Secret;
 use super::row::{self, ROW_BYTES, Row};
 use super::run::RunId;
 use super::source::Mark;
 use super::strip::Extent;
+use crate::view::link::CommitCounts;
 
 const MAGIC: &[u8; 8] = b"SSLINKS1";
 const HEAD_BYTES: usize = 12;

@@ -1,17 +1,7 @@
 //! What indexing a commit found out about it.
 
 use super::row::Row;
-
-/// Counted when the commit was indexed, against the history as it was then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CommitCounts {
-    /// Records whose identity occurred before.
-    pub duplicates: u64,
-    /// Records whose key did not.
-    pub new_keys: u64,
-    /// Records with a key and a null value.
-    pub tombstones: u64,
-}
+use crate::view::link::CommitCounts;
 
 /// Bits of each count: more records than a commit can have.
 const BITS: u32 = 42;

@@ -45,7 +45,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::link::{Link, Links};
+use super::link::{CommitCounts, Link, Links};
 use super::published::Published;
 use crate::config::Identity;
 use crate::model::{CommitNumber, FeedOffset, PartitionId};
@@ -76,7 +76,6 @@ mod table;
 mod tests;
 mod writer;
 
-pub use counts::CommitCounts;
 pub use error::LinksError;
 pub use memory::Memory;
 
@@ -191,17 +190,6 @@ impl FeedLinks {
         self.progress_over(&feed)
     }
 
-    /// What was found out about a commit; none if it is not indexed or was dropped.
-    pub fn counts(&self, commit: CommitNumber) -> Result<Option<CommitCounts>, FileError> {
-        let strip = self.shared.counts();
-        let extent = strip.extent();
-        if commit.0 < extent.first || commit.0 >= extent.published {
-            return Ok(None);
-        }
-        let rows = self.noticing(strip.read(commit.0, commit.0 + 1, CommitCounts::of_row))?;
-        Ok(rows.first().copied())
-    }
-
     fn advance_over(&self, source: &dyn Source, records_max: usize) -> Result<Advance, LinksError> {
         let mut writer = self.writer();
         self.or_lost(source, self.check_whole(source).and_then(|()| self.build(&mut writer, source, records_max)))
@@ -314,6 +302,16 @@ impl Links for FeedLinks {
             Some(strip) => self.noticing(strip.read(from.0, end.0, row::link)),
             None => Ok(Vec::new()),
         }
+    }
+
+    fn counts(&self, commit: CommitNumber) -> Result<Option<CommitCounts>, FileError> {
+        let strip = self.shared.counts();
+        let extent = strip.extent();
+        if commit.0 < extent.first || commit.0 >= extent.published {
+            return Ok(None);
+        }
+        let rows = self.noticing(strip.read(commit.0, commit.0 + 1, CommitCounts::of_row))?;
+        Ok(rows.first().copied())
     }
 }
 

@@ -4,7 +4,6 @@ use bytes::Bytes;
 
 use super::Options;
 use super::checkpoint::{self, Checkpoint, LETTERS};
-use super::counts::CommitCounts;
 use super::error::LinksError;
 use super::files::Files;
 use super::gather::Gatherer;
@@ -20,6 +19,7 @@ use crate::config::Identity;
 use crate::disk::entropy;
 use crate::model::CommitNumber;
 use crate::store::{FileError, read_whole};
+use crate::view::link::CommitCounts;
 use std::sync::Arc;
 
 /// What an index is opened with.

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use super::Options;
 use super::checkpoint::{self, Checkpoint, IndexState};
-use super::counts::CommitCounts;
 use super::error::LinksError;
 use super::files::Files;
 use super::gather::Gatherer;
@@ -21,6 +20,7 @@ use super::source::{Mark, Source};
 use super::strip::growth::Growth;
 use crate::model::CommitNumber;
 use crate::store::{FileError, ReadError, write_whole};
+use crate::view::link::CommitCounts;
 
 /// What only the one who builds the index needs.
 pub struct Writer {

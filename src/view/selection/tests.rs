@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use super::*;
 use crate::disk::{SplitMix, waiting};
 use crate::model::{CommitNumber, FeedId};
+use crate::view::link::CommitCounts;
 
 const HISTORIES: u64 = if cfg!(debug_assertions) { 2_000 } else { 40_000 };
 const PARTITIONS: usize = 3;
@@ -78,6 +79,10 @@ impl Links for History {
 
     fn read(&self, partition: PartitionId, from: FeedOffset, end: FeedOffset) -> Result<Vec<Link>, FileError> {
         Ok(self.links[partition.0 as usize][from.0 as usize..end.0 as usize].to_vec())
+    }
+
+    fn counts(&self, _: CommitNumber) -> Result<Option<CommitCounts>, FileError> {
+        Ok(None)
     }
 }
 
@@ -228,6 +233,10 @@ impl Links for Counted {
             return Err(FileError::damaged(std::path::Path::new("links"), 0, "as the test wants it"));
         }
         self.history.read(partition, from, end)
+    }
+
+    fn counts(&self, commit: CommitNumber) -> Result<Option<CommitCounts>, FileError> {
+        self.history.counts(commit)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::super::CommitCounts;
 use super::history::{History, TestRecord};
 use crate::config::Identity;
 use crate::model::{FeedOffset, PartitionId};
+use crate::view::link::CommitCounts;
 use crate::view::link::{Link, Place};
 
 /// Links of all records, by partition and offset, and counts of all commits.

@@ -25,6 +25,8 @@ pub struct FeedHandle {
     partitions: RwLock<Arc<[Arc<PartitionHandle>]>>,
     config: RwLock<Arc<FeedConfig>>,
     start: RwLock<HistoryStart>,
+    /// See [`Published::losses`].
+    losses: AtomicU64,
     commits: AtomicI64,
     streams: AtomicI64,
     events: AtomicI64,
@@ -89,6 +91,7 @@ impl FeedHandle {
             partitions: RwLock::new(partitions),
             config: RwLock::new(Arc::new(config)),
             start: RwLock::new(ends.start),
+            losses: AtomicU64::new(0),
             commits: AtomicI64::new(ends.commits.0),
             streams: AtomicI64::new(ends.streams.0),
             events: AtomicI64::new(ends.events),
@@ -201,13 +204,26 @@ impl FeedHandle {
     }
 
     /// The history first: whoever sees that a partition begins later can see why.
-    pub(super) fn publish_start(&self, start: HistoryStart, partitions: impl Iterator<Item = PartitionStart>) {
+    pub(super) fn publish_start(&self, start: HistoryStart, partitions: &[PartitionStart]) {
+        // Before all: whoever sees the new starts must see that his links may lead through what is gone.
+        if start.commit == self.history().commit && self.lose_sealed(partitions) {
+            self.losses.fetch_add(1, Ordering::SeqCst);
+        }
         *self.start.write().expect("no code panics while it holds the start of a history") = start;
         for start in partitions {
             if let Some(partition) = self.partition(start.partition) {
-                partition.publish_start(start);
+                partition.publish_start(*start);
             }
         }
+    }
+
+    /// One of several partitions is to begin after sealed records that it has.
+    fn lose_sealed(&self, partitions: &[PartitionStart]) -> bool {
+        let loses = |start: &PartitionStart| {
+            let ends = self.partition(start.partition).map(|partition| partition.published()).unwrap_or_default();
+            ends.feed_start < start.feed.min(ends.feed_end)
+        };
+        self.partitions() > 1 && partitions.iter().any(loses)
     }
 
     pub(super) fn publish_event(&self, event: i64) {
@@ -306,6 +322,10 @@ impl Published for FeedHandle {
 
     fn history(&self) -> HistoryStart {
         *self.start.read().expect("no code panics while it holds the start of a history")
+    }
+
+    fn losses(&self) -> u64 {
+        self.losses.load(Ordering::SeqCst)
     }
 
     fn commits(&self) -> CommitNumber {

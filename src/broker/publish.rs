@@ -170,7 +170,8 @@ impl Publisher {
                 }
             }),
             TailWrite::Trimmed { feed, start, partitions } => {
-                self.with(*feed, |handle| handle.publish_start(*start, partitions.iter().map(|log| log.start)));
+                let partitions: Vec<_> = partitions.iter().map(|log| log.start).collect();
+                self.with(*feed, |handle| handle.publish_start(*start, &partitions));
             }
             // Looked up below the stable end, which comes with the marker.
             TailWrite::Aborted { .. } => {}

@@ -96,7 +96,12 @@ impl Filtered {
     /// The links, if they know what the name needs.
     fn links(&self, feed: &dyn Published) -> Result<Arc<dyn Links>, ViewError> {
         let (links, following) = match feed.index() {
-            Index::Kept { links, wanted } => (links, wanted),
+            Index::Kept { links, wanted, losses } if losses == feed.losses() => (links, wanted),
+            // It is begun anew: deleted records stand between those that are left.
+            Index::Kept { wanted, .. } => {
+                let wanted = self.range.end.unwrap_or(wanted);
+                return Err(ViewError::NotIndexed { indexed: feed.history().commit.min(wanted), wanted });
+            }
             Index::None => return Err(ViewError::IndexNeeded),
             Index::Failed { reason } => return Err(ViewError::IndexFailed { reason }),
         };
@@ -125,6 +130,8 @@ impl Filtered {
         let ends = feed.partition(partition).ok_or_else(no_partition)?;
         let files = feed.files().partition(partition).ok_or_else(no_partition)?;
         let valid_end = if self.range.end.is_none() { ends.feed_end.0 } else { extent.end.0 };
+        // Records may have been deleted since: the links that were read lead through them.
+        self.links(feed)?;
         Ok(Look { partition, extent, valid_end, ends, files, selection })
     }
 

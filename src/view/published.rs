@@ -65,6 +65,8 @@ pub enum Index {
         links: Arc<dyn Links>,
         /// Following views are answered once the commits below are indexed: those that were there when the index was asked for.
         wanted: CommitNumber,
+        /// What [`Published::losses`] said when it was built: once that differs, it leads through what is gone.
+        losses: u64,
     },
     /// It cannot be had.
     Failed { reason: Arc<str> },
@@ -89,4 +91,7 @@ pub trait Published: Send + Sync {
     fn open_stream_labelled(&self, label: &str) -> Option<StreamId>;
     fn files(&self) -> &Arc<FeedFiles>;
     fn index(&self) -> Index;
+    /// How often one of several partitions lost sealed records, others of whose commits are kept: no deletion of whole commits.
+    /// Counted before the new starts are published.
+    fn losses(&self) -> u64;
 }

@@ -129,7 +129,12 @@ impl Published for Linked {
         Published::files(&*self.feed)
     }
 
+    fn losses(&self) -> u64 {
+        // These links are told of each deletion at once.
+        0
+    }
+
     fn index(&self) -> Index {
-        Index::Kept { links: self.links.clone(), wanted: CommitNumber(0) }
+        Index::Kept { links: self.links.clone(), wanted: CommitNumber(0), losses: 0 }
     }
 }

@@ -57,11 +57,9 @@ impl Told {
     /// Where one partition lost records of a commit and others did not, links among the rest lead through what is gone: the
     /// index is begun anew, of what is left.
     async fn delete(&mut self) {
-        let (before, starts) = (self.index.of(&self.teller), self.starts(0));
+        let (before, losses) = (self.index.of(&self.teller), self.teller.feed.losses());
         self.teller.delete().await;
-        let start = self.teller.feed.history();
-        let lost_in_part = start.whole > start.commit && self.teller.model.num_partitions > 1;
-        if lost_in_part && self.starts(0) != starts {
+        if self.teller.feed.losses() != losses {
             self.index.begun_anew(&self.teller, &before, self.starts(0)).await;
         }
     }

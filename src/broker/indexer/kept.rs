@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::super::Broker;
 use super::super::handles::FeedHandle;
 use crate::config::Identity;
-use crate::model::{FeedOffset, PartitionId};
 use crate::view::links::{self, FeedLinks, LinksError, Memory};
 use crate::view::{Index, Published};
 
@@ -26,11 +25,11 @@ pub(super) struct Kept {
     feed: Arc<FeedHandle>,
     identity: Identity,
     links: Arc<FeedLinks>,
-    /// Where the partitions began when it was opened.
-    starts: Vec<FeedOffset>,
     unsaved: usize,
     /// When it was last stored.
     stored_at: Duration,
+    /// Where it begins is not stored.
+    is_trimmed: bool,
     /// Stored once more at rest, it gives memory back.
     holds_memory: bool,
 }
@@ -51,24 +50,19 @@ impl Kept {
         if !feed.files.make_folder(links::FOLDER)? {
             return Ok(None);
         }
-        // Before it is asked whether they lost any: what goes meanwhile is seen as news.
-        let starts = starts_of(feed);
-        if lost_in_part(feed) {
-            FeedLinks::give_up(&**feed)?;
-        }
         let identity = feed.config().settings.dedup_identity.clone();
         let links = Arc::new(FeedLinks::open(&**feed, identity.clone(), memory.clone())?);
         let wanted = Published::commits(&**feed);
-        feed.publish_index(Index::Kept { links: links.clone(), wanted });
+        feed.publish_index(Index::Kept { links: links.clone(), wanted, losses: links.losses() });
         let stored_at = broker.clock.elapsed();
         Ok(Some(Kept {
             broker: broker.clone(),
             feed: feed.clone(),
             identity,
             links,
-            starts,
             unsaved: 0,
             stored_at,
+            is_trimmed: false,
             holds_memory: false,
         }))
     }
@@ -89,18 +83,19 @@ impl Kept {
     }
 
     /// Lets go of what was deleted from the feed.
-    pub fn trim(&self) {
+    pub fn trim(&mut self) {
         self.links.trim(&*self.feed);
+        self.is_trimmed = true;
     }
 
     /// It is to be begun anew, of what is left.
     pub fn leads_through_what_is_gone(&self) -> bool {
-        lost_in_part(&self.feed) && self.starts != starts_of(&self.feed)
+        self.links.losses() != self.feed.losses()
     }
 
     /// It waits for its time to be stored.
     pub fn is_unsaved(&self) -> bool {
-        self.unsaved > 0 || self.holds_memory
+        self.unsaved > 0 || self.is_trimmed || self.holds_memory
     }
 
     pub fn is_to_be_stored(&self, now: Duration) -> bool {
@@ -116,9 +111,12 @@ impl Kept {
         self.stored_at = self.broker.clock.elapsed();
         match self.links.checkpoint(&*self.feed) {
             Ok(()) => {
-                self.holds_memory = self.unsaved > 0;
+                self.holds_memory = self.unsaved > 0 || self.is_trimmed;
                 self.unsaved = 0;
+                self.is_trimmed = false;
             }
+            // It is on its way to be begun anew.
+            Err(LinksError::Outdated) => {}
             // Those of a deleted feed are gone.
             Err(_) if self.broker.catalog.by_id(self.feed.id).is_none() => {}
             Err(error) => {
@@ -126,16 +124,4 @@ impl Kept {
             }
         }
     }
-}
-
-/// Some partitions lost records of a commit that others still hold. Deleted records then stand between those that are left, and
-/// what had a key before them is not to be known: the index is made of what is left.
-fn lost_in_part(feed: &FeedHandle) -> bool {
-    let start = feed.history();
-    feed.partitions() > 1 && start.whole > start.commit
-}
-
-fn starts_of(feed: &FeedHandle) -> Vec<FeedOffset> {
-    let start = |partition| Published::partition(feed, partition).map_or(FeedOffset(0), |ends| ends.feed_start);
-    (0..feed.partitions()).map(PartitionId).map(start).collect()
 }

@@ -104,7 +104,7 @@ impl Indexer {
     }
 
     fn trim(&mut self, id: FeedId) {
-        match self.kept.get(&id) {
+        match self.kept.get_mut(&id) {
             Some(kept) if kept.leads_through_what_is_gone() => self.open_again(id),
             Some(kept) => kept.trim(),
             None => {}
@@ -144,6 +144,9 @@ impl Indexer {
                 self.failed.remove(&feed.id);
                 self.kept.insert(feed.id, kept);
                 self.is_due(feed.id);
+                // What came before it was published was no news yet.
+                self.broker.indexer.look_at(feed.id);
+                self.broker.indexer.trim(feed.id);
             }
             // Deleted meanwhile.
             Ok(None) => {}
@@ -162,7 +165,7 @@ impl Indexer {
             Ok(Step::More) => self.due.push_back(id),
             Ok(Step::Done) => {}
             // What was stored is damaged, and nothing of it will be used again.
-            Err(LinksError::Lost(_)) => self.open_again(id),
+            Err(LinksError::Lost(_) | LinksError::Outdated) => self.open_again(id),
             Err(error) => self.give_up(id, &error),
         }
     }

@@ -24,6 +24,9 @@ pub enum LinksError {
     /// What was stored is lost or damaged, and was given up: opened again, the index is built anew.
     #[error("the index is lost ({0}): it is built anew when it is opened again")]
     Lost(FileError),
+    /// Opened again, it is built anew, of what is left.
+    #[error("records between others were deleted: the index leads through them, and is to be opened again")]
+    Outdated,
     #[error("the feed was deleted")]
     Gone,
 }

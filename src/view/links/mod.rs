@@ -130,6 +130,7 @@ pub struct Progress {
 pub struct FeedLinks {
     files: Files,
     identity: Identity,
+    losses: u64,
     shared: Shared,
     /// Held by the one who builds. No reader waits for it.
     writer: Mutex<Writer>,
@@ -152,6 +153,11 @@ impl FeedLinks {
         &self.identity
     }
 
+    /// What the feed's losses were when it was opened: once they differ, it is of no more use.
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
     /// Where a feed's index is kept.
     pub fn folder(feed: &dyn Published) -> PathBuf {
         feed.files().folder().join(FOLDER)
@@ -164,12 +170,13 @@ impl FeedLinks {
         memory: Arc<Memory>,
         options: Options,
     ) -> Result<FeedLinks, LinksError> {
-        let opening = Opening { source, files: files.clone(), identity: identity.clone(), memory, options };
+        let losses = source.losses();
+        let opening = Opening { source, files: files.clone(), identity: identity.clone(), memory, options, losses };
         let (writer, shared) = opening.open()?;
-        Ok(FeedLinks { files, identity, shared, writer: Mutex::new(writer) })
+        Ok(FeedLinks { files, identity, losses, shared, writer: Mutex::new(writer) })
     }
 
-    /// Indexes about so many records more, from where it is. After [`LinksError::Lost`] the index is of no more use: it is to be
+    /// Indexes about so many records more, from where it is. After [`LinksError::Lost`] or [`LinksError::Outdated`] the index is of no more use: it is to be
     /// opened again, which builds it anew. After any other error it may be called again.
     pub fn advance(&self, feed: &dyn Published, records_max: usize) -> Result<Advance, LinksError> {
         self.advance_over(&feed, records_max)
@@ -248,6 +255,9 @@ impl FeedLinks {
     fn check_whole(&self, source: &dyn Source) -> Result<(), LinksError> {
         if source.is_gone() {
             return Err(LinksError::Gone);
+        }
+        if source.losses() != self.losses {
+            return Err(LinksError::Outdated);
         }
         if self.shared.is_damaged() {
             let what = "a reader found it so";

@@ -29,6 +29,8 @@ pub struct Opening<'a> {
     pub identity: Identity,
     pub memory: Arc<Memory>,
     pub options: Options,
+    /// What the source's were before anything of it was looked at.
+    pub losses: u64,
 }
 
 /// Why nothing that is stored is used.
@@ -116,9 +118,15 @@ impl Opening<'_> {
             return Err(Unusable::Outdated("it is ahead of the history"));
         }
         let partitions = (0..).zip(checkpoint.strips.iter().skip(1));
+        let partitions = partitions.collect::<Vec<_>>();
         let is_ahead = |(partition, extent): (u32, &Extent)| extent.end() > source.space(partition).1;
-        if partitions.into_iter().any(is_ahead) {
+        if partitions.iter().copied().any(is_ahead) {
             return Err(Unusable::Outdated("it is ahead of the history"));
+        }
+        // Rows stay until their deletion was seen to leave none behind that they are between.
+        let has_lost = |(partition, extent): (u32, &Extent)| source.space(partition).0.min(extent.end()) > extent.first;
+        if source.whole() > source.start() && source.partitions() > 1 && partitions.iter().copied().any(has_lost) {
+            return Err(Unusable::Outdated("records between others were deleted"));
         }
         let mark = checkpoint.mark.map(|_| source.mark(CommitNumber(checkpoint.commit - 1)));
         let mark = mark.transpose().map_err(Unusable::Failed)?;
@@ -169,6 +177,7 @@ impl Opening<'_> {
             identities,
             mark: None,
             gatherer: Gatherer::default(),
+            losses: self.losses,
             num_unsaved: 0,
             is_changed: false,
             has_garbage: false,

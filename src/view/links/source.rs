@@ -20,6 +20,10 @@ pub struct Mark {
 pub trait Source {
     /// The oldest commit that is kept.
     fn start(&self) -> CommitNumber;
+    /// No commit from here on has lost a record.
+    fn whole(&self) -> CommitNumber;
+    /// See [`Published::losses`].
+    fn losses(&self) -> u64;
     /// The number that the next commit will have.
     fn commits(&self) -> CommitNumber;
     fn partitions(&self) -> u32;
@@ -38,6 +42,14 @@ pub trait Source {
 impl Source for &dyn Published {
     fn start(&self) -> CommitNumber {
         self.history().commit
+    }
+
+    fn whole(&self) -> CommitNumber {
+        self.history().whole
+    }
+
+    fn losses(&self) -> u64 {
+        Published::losses(*self)
     }
 
     fn commits(&self) -> CommitNumber {

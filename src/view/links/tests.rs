@@ -13,6 +13,7 @@ use crate::view::link::{Link, Links, Place};
 mod crash;
 mod damage;
 mod history;
+mod losses;
 mod model;
 mod walk;
 

@@ -37,6 +37,8 @@ pub struct Writer {
     /// Of the last commit that is indexed whole.
     pub mark: Option<Mark>,
     pub gatherer: Gatherer,
+    /// See [`FeedLinks::losses`](super::FeedLinks::losses).
+    pub losses: u64,
     /// Records indexed since the last checkpoint.
     pub num_unsaved: usize,
     /// The last checkpoint does not say all.
@@ -144,6 +146,10 @@ impl Writer {
         strips.iter().try_for_each(|strip| strip.sync())?;
         self.files.sync_names()?;
         let checkpoint = self.describe(strips.iter().map(|strip| strip.extent()).collect());
+        // Where the strips begin tells the next process what was deleted without harm.
+        if source.losses() != self.losses {
+            return Err(LinksError::Outdated);
+        }
         write_whole(&*self.files.disk, &self.files.path(checkpoint::NAME), &checkpoint.encode())?;
         (self.num_unsaved, self.is_changed) = (0, false);
         if self.has_garbage {

@@ -22,6 +22,8 @@ pub struct History {
     partitions: Vec<Partition>,
     num_commits: i64,
     first_commit: i64,
+    whole: i64,
+    losses: u64,
     /// Told apart from another history with the same numbers.
     pub name: i64,
     pub is_gone: bool,
@@ -131,6 +133,13 @@ impl History {
         }
     }
 
+    /// Records of one of several partitions go: others of their commits are left.
+    pub fn lose_records(&mut self, partition: u32, start: i64) {
+        self.losses += 1;
+        self.whole = self.records(partition)[start as usize - 1].commit + 1;
+        self.drop_records(partition, start);
+    }
+
     /// Records of a partition below `start` go.
     pub fn drop_records(&mut self, partition: u32, start: i64) {
         let partition = &mut self.partitions[partition as usize];
@@ -173,6 +182,14 @@ fn encode(base: i64, records: &[TestRecord], codec: u64) -> Bytes {
 impl Source for History {
     fn start(&self) -> CommitNumber {
         CommitNumber(self.first_commit)
+    }
+
+    fn whole(&self) -> CommitNumber {
+        CommitNumber(self.whole.max(self.first_commit))
+    }
+
+    fn losses(&self) -> u64 {
+        self.losses
     }
 
     fn commits(&self) -> CommitNumber {

@@ -15,7 +15,7 @@ use super::reading::{Bounds, Budget, Found, ViewError, ViewReadError};
 use super::selection::{Bits, Extents, Selection, Selections, Wanted};
 use super::selector::Mode;
 use crate::model::{FeedOffset, PartitionId, RunRow, Timestamp};
-use crate::store::PartitionFiles;
+use crate::store::{FileError, PartitionFiles};
 
 /// See the module.
 pub(super) struct Filtered {
@@ -120,7 +120,7 @@ impl Filtered {
                     // What was to be looked at may have been deleted meanwhile.
                     let before = std::mem::replace(&mut extents, self.extents(feed, &*links)?);
                     if before == extents {
-                        return Err(error.into());
+                        return Err(self.of_links(feed, error));
                     }
                 }
             }
@@ -133,6 +133,17 @@ impl Filtered {
         // Records may have been deleted since: the links that were read lead through them.
         self.links(feed)?;
         Ok(Look { partition, extent, valid_end, ends, files, selection })
+    }
+
+    /// Links that are damaged are made anew: they are waited for, unlike records.
+    fn of_links(&self, feed: &dyn Published, error: FileError) -> ViewReadError {
+        match feed.index() {
+            Index::Kept { wanted, .. } if error.is_loss() => {
+                let wanted = self.range.end.unwrap_or(wanted);
+                ViewError::NotIndexed { indexed: feed.history().commit.min(wanted), wanted }.into()
+            }
+            _ => error.into(),
+        }
     }
 
     /// What of each partition lies in the range, is still there and indexed.

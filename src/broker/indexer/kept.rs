@@ -52,6 +52,8 @@ impl Kept {
         }
         let identity = feed.config().settings.dedup_identity.clone();
         let links = Arc::new(FeedLinks::open(&**feed, identity.clone(), memory.clone())?);
+        let (inbox, id) = (broker.indexer.clone(), feed.id);
+        links.on_damage(move || inbox.look_at(id));
         let wanted = Published::commits(&**feed);
         feed.publish_index(Index::Kept { links: links.clone(), wanted, losses: links.losses() });
         let stored_at = broker.clock.elapsed();
@@ -115,8 +117,8 @@ impl Kept {
                 self.unsaved = 0;
                 self.is_trimmed = false;
             }
-            // It is on its way to be begun anew.
-            Err(LinksError::Outdated) => {}
+            // The next step begins it anew.
+            Err(LinksError::Outdated | LinksError::Lost(_)) => self.broker.indexer.look_at(self.feed.id),
             // Those of a deleted feed are gone.
             Err(_) if self.broker.catalog.by_id(self.feed.id).is_none() => {}
             Err(error) => {

@@ -158,6 +158,11 @@ impl FeedLinks {
         self.losses
     }
 
+    /// `tell` is called when a reader finds damage, which the next [`FeedLinks::advance`] then makes an end of.
+    pub fn on_damage(&self, tell: impl Fn() + Send + Sync + 'static) {
+        self.shared.on_damage(Box::new(tell));
+    }
+
     /// Where a feed's index is kept.
     pub fn folder(feed: &dyn Published) -> PathBuf {
         feed.files().folder().join(FOLDER)
@@ -284,7 +289,7 @@ impl FeedLinks {
     fn noticing<T>(&self, read: Result<T, FileError>) -> Result<T, FileError> {
         // Absence is no damage: what was read may have been dropped meanwhile.
         if read.as_ref().is_err_and(|error| error.is_loss() && !error.is_absence()) {
-            self.shared.mark_damaged();
+            self.shared.found_damaged();
         }
         read
     }

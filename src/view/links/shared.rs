@@ -1,7 +1,7 @@
 //! What readers of an index see of it: published rows. No lock here is held while the disk is waited for.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::files::Files;
 use super::hasher::Secret;
@@ -18,6 +18,8 @@ pub struct Shared {
     indexed: AtomicI64,
     /// A reader found damage.
     is_damaged: AtomicBool,
+    /// Told when it is found.
+    on_damage: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 const COUNTS: u8 = b'C';
@@ -38,6 +40,7 @@ impl Shared {
             partitions: RwLock::new(partitions),
             indexed: AtomicI64::new(indexed),
             is_damaged: AtomicBool::new(false),
+            on_damage: OnceLock::new(),
             files,
             secret,
             piece_pages,
@@ -96,6 +99,20 @@ impl Shared {
 
     pub fn mark_damaged(&self) {
         self.is_damaged.store(true, Ordering::Release);
+    }
+
+    /// Remembers damage that a reader found, and tells of it if it is news.
+    pub fn found_damaged(&self) {
+        if !self.is_damaged.swap(true, Ordering::AcqRel)
+            && let Some(tell) = self.on_damage.get()
+        {
+            tell();
+        }
+    }
+
+    /// `tell` is called once a reader finds damage. The first one stays.
+    pub fn on_damage(&self, tell: Box<dyn Fn() + Send + Sync>) {
+        self.on_damage.get_or_init(|| tell);
     }
 
     pub fn is_damaged(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Bytes that are not what was written: never a wrong link, and an index that is made anew.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::history::{History, Shape};
 use super::*;
@@ -94,10 +95,15 @@ fn a_row_that_a_reader_finds_damaged_is_an_error_and_the_others_are_read() {
     let path = paths(&stored.disk).into_iter().find(|path| path.to_string_lossy().contains("l-0.")).unwrap();
     let file = stored.disk.open(&path, OpenMode::Write).unwrap();
     file.write_all_at(&[0xff], 4096 + 100).unwrap();
+    let told = Arc::new(AtomicUsize::new(0));
+    let tell = told.clone();
+    stored.links.on_damage(move || drop(tell.fetch_add(1, Ordering::Relaxed)));
     let read = |from, end| stored.links.read(PartitionId(0), FeedOffset(from), FeedOffset(end));
     assert_eq!(read(0, 255).unwrap().len(), 255);
     let error = read(0, 256).unwrap_err();
     assert!(error.to_string().contains("is damaged at byte 4096"), "{error}");
+    read(0, 256).unwrap_err();
+    assert_eq!(told.load(Ordering::Relaxed), 1, "whoever builds is told once");
     let lost = stored.links.advance_over(&stored.history, 1).unwrap_err();
     assert!(matches!(lost, LinksError::Lost(_)), "{lost}");
     assert!(!stored.disk.exists(&Path::new(FOLDER).join(super::super::checkpoint::NAME)).unwrap());

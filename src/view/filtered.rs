@@ -95,8 +95,8 @@ impl Filtered {
 
     /// The links, if they know what the name needs.
     fn links(&self, feed: &dyn Published) -> Result<Arc<dyn Links>, ViewError> {
-        let (links, following) = match feed.index() {
-            Index::Kept { links, wanted, losses } if losses == feed.losses() => (links, wanted),
+        let (links, following, failure) = match feed.index() {
+            Index::Kept { links, wanted, losses, failure } if losses == feed.losses() => (links, wanted, failure),
             // It is begun anew: deleted records stand between those that are left.
             Index::Kept { wanted, .. } => {
                 let wanted = self.range.end.unwrap_or(wanted);
@@ -106,7 +106,11 @@ impl Filtered {
             Index::Failed { reason } => return Err(ViewError::IndexFailed { reason }),
         };
         let (wanted, indexed) = (self.range.end.unwrap_or(following), links.indexed());
-        if indexed < wanted { Err(ViewError::NotIndexed { indexed, wanted }) } else { Ok(links) }
+        match failure {
+            Some(reason) if self.range.end.is_none() || indexed < wanted => Err(ViewError::IndexFailed { reason }),
+            _ if indexed < wanted => Err(ViewError::NotIndexed { indexed, wanted }),
+            _ => Ok(links),
+        }
     }
 
     fn look(&self, feed: &dyn Published, partition: PartitionId) -> Result<Look, ViewReadError> {

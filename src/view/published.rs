@@ -67,8 +67,10 @@ pub enum Index {
         wanted: CommitNumber,
         /// What [`Published::losses`] said when it was built: once that differs, it leads through what is gone.
         losses: u64,
+        /// Why it does not go on. What it knows can be read.
+        failure: Option<Arc<str>>,
     },
-    /// It cannot be had.
+    /// It cannot be had at all.
     Failed { reason: Arc<str> },
 }
 

@@ -135,6 +135,6 @@ impl Published for Linked {
     }
 
     fn index(&self) -> Index {
-        Index::Kept { links: self.links.clone(), wanted: CommitNumber(0), losses: 0 }
+        Index::Kept { links: self.links.clone(), wanted: CommitNumber(0), losses: 0, failure: None }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::super::Broker;
 use super::super::handles::FeedHandle;
 use crate::config::Identity;
+use crate::model::CommitNumber;
 use crate::view::links::{self, FeedLinks, LinksError, Memory};
 use crate::view::{Index, Published};
 
@@ -25,6 +26,8 @@ pub(super) struct Kept {
     feed: Arc<FeedHandle>,
     identity: Identity,
     links: Arc<FeedLinks>,
+    /// Commits that following views wait for.
+    wanted: CommitNumber,
     unsaved: usize,
     /// When it was last stored.
     stored_at: Duration,
@@ -55,18 +58,26 @@ impl Kept {
         let (inbox, id) = (broker.indexer.clone(), feed.id);
         links.on_damage(move || inbox.look_at(id));
         let wanted = Published::commits(&**feed);
-        feed.publish_index(Index::Kept { links: links.clone(), wanted, losses: links.losses() });
         let stored_at = broker.clock.elapsed();
-        Ok(Some(Kept {
+        let kept = Kept {
             broker: broker.clone(),
             feed: feed.clone(),
             identity,
             links,
+            wanted,
             unsaved: 0,
             stored_at,
             is_trimmed: false,
             holds_memory: false,
-        }))
+        };
+        kept.show(None);
+        Ok(Some(kept))
+    }
+
+    /// Shows it to readers, and why it does not go on, if so.
+    pub fn show(&self, failure: Option<Arc<str>>) {
+        let (links, losses) = (self.links.clone(), self.links.losses());
+        self.feed.publish_index(Index::Kept { links, wanted: self.wanted, losses, failure });
     }
 
     /// It is the index that the feed is to have.

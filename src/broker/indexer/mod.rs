@@ -4,13 +4,16 @@
 //! What it does can be done again: records are indexed from the published history, and what was indexed since the last
 //! checkpoint is indexed anew after a crash. A feed whose index fails has no views until it can be had; the others go on.
 
+mod failures;
 mod inbox;
 mod kept;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::failures::{Failures, WorkError, guarded};
 pub(super) use self::inbox::Inbox;
 use self::inbox::News;
 use self::kept::{Kept, Step};
@@ -23,16 +26,12 @@ use crate::view::links::{self, LinksError, Memory};
 /// How often those are looked at that wait for time: to be stored, or for room on the disk.
 const TICK: Duration = Duration::from_secs(1);
 
-/// An index that failed is tried again, when somebody asks for it, after so long.
-const RETRY: Duration = Duration::from_secs(10);
-
 /// See the module.
 pub(super) struct Indexer {
     broker: Arc<Broker>,
     memory: Arc<Memory>,
     kept: BTreeMap<FeedId, Kept>,
-    /// When they failed.
-    failed: BTreeMap<FeedId, Duration>,
+    failures: Failures,
     /// Feeds that have something to be indexed, in turn.
     due: VecDeque<FeedId>,
     /// It was told that the disk has no room.
@@ -42,8 +41,8 @@ pub(super) struct Indexer {
 impl Indexer {
     pub fn new(broker: Arc<Broker>) -> Indexer {
         let memory = Memory::new(broker.settings.typed().views_memory_bytes);
-        let (kept, failed, due) = (BTreeMap::new(), BTreeMap::new(), VecDeque::new());
-        Indexer { broker, memory, kept, failed, due, stands_still: false }
+        let (kept, failures, due) = (BTreeMap::new(), Failures::default(), VecDeque::new());
+        Indexer { broker, memory, kept, failures, due, stands_still: false }
     }
 
     /// Until the broker stops.
@@ -52,7 +51,7 @@ impl Indexer {
         loop {
             let news = self.broker.indexer.take(self.wait_max());
             if news.is_stopping {
-                return self.kept.values_mut().for_each(Kept::store);
+                return self.store(|_| true);
             }
             self.hear(news);
             self.step();
@@ -63,7 +62,21 @@ impl Indexer {
     fn store_what_is_due(&mut self) {
         let now = self.broker.clock.elapsed();
         if !self.stands_still {
-            self.kept.values_mut().filter(|kept| kept.is_to_be_stored(now)).for_each(Kept::store);
+            self.store(|kept| kept.is_to_be_stored(now));
+        }
+    }
+
+    fn store(&mut self, is_due: impl Fn(&Kept) -> bool) {
+        let due: Vec<FeedId> = self.kept.iter().filter(|(_, kept)| is_due(kept)).map(|(id, _)| *id).collect();
+        for id in due {
+            let Some(kept) = self.kept.get_mut(&id) else { continue };
+            let stored = guarded(|| {
+                kept.store();
+                Ok(())
+            });
+            if let Err(error) = stored {
+                self.give_up(id, &error);
+            }
         }
     }
 
@@ -73,7 +86,7 @@ impl Indexer {
             match feed.files.has_folder(links::FOLDER) {
                 Ok(true) => self.open(&feed),
                 Ok(false) => {}
-                Err(error) => self.fail(&feed, &error.into()),
+                Err(error) => self.fail(&feed, &error),
             }
         }
     }
@@ -89,10 +102,10 @@ impl Indexer {
     fn hear(&mut self, news: News) {
         for id in news.asked {
             let now = self.broker.clock.elapsed();
-            let failed_lately = self.failed.get(&id).is_some_and(|at| now < *at + RETRY);
-            if let Some(feed) = self.broker.catalog.by_id(id).filter(|_| !failed_lately && !self.kept.contains_key(&id))
-            {
-                self.open(&feed);
+            match self.broker.catalog.by_id(id).filter(|_| !self.failures.is_resting(id, now)) {
+                Some(_) if self.kept.contains_key(&id) => self.is_due(id),
+                Some(feed) => self.open(&feed),
+                None => {}
             }
         }
         for id in news.trimmed {
@@ -114,7 +127,7 @@ impl Indexer {
     fn look_at(&mut self, id: FeedId) {
         let Some(feed) = self.broker.catalog.by_id(id) else {
             self.kept.remove(&id);
-            self.failed.remove(&id);
+            self.failures.forget(id);
             return;
         };
         match self.kept.get(&id) {
@@ -133,17 +146,23 @@ impl Indexer {
     }
 
     fn is_due(&mut self, id: FeedId) {
+        if !self.failures.is_resting(id, self.broker.clock.elapsed()) {
+            self.take_turn(id);
+        }
+    }
+
+    fn take_turn(&mut self, id: FeedId) {
         if !self.due.contains(&id) {
             self.due.push_back(id);
         }
     }
 
     fn open(&mut self, feed: &Arc<FeedHandle>) {
-        match Kept::open(&self.broker, feed, &self.memory) {
+        match guarded(|| Kept::open(&self.broker, feed, &self.memory)) {
             Ok(Some(kept)) => {
-                self.failed.remove(&feed.id);
                 self.kept.insert(feed.id, kept);
-                self.is_due(feed.id);
+                // Though it failed before: nobody asks for what seems to be built.
+                self.take_turn(feed.id);
                 // What came before it was published was no news yet.
                 self.broker.indexer.look_at(feed.id);
                 self.broker.indexer.trim(feed.id);
@@ -161,11 +180,17 @@ impl Indexer {
         }
         let Some(id) = self.due.pop_front() else { return };
         let Some(kept) = self.kept.get_mut(&id) else { return };
-        match kept.step() {
+        let outcome = guarded(|| kept.step());
+        if outcome.is_ok() && self.failures.forget(id) {
+            kept.show(None);
+        }
+        match outcome {
             Ok(Step::More) => self.due.push_back(id),
             Ok(Step::Done) => {}
             // What was stored is damaged, and nothing of it will be used again.
-            Err(LinksError::Lost(_) | LinksError::Outdated) => self.open_again(id),
+            Err(WorkError::Links(LinksError::Lost(_) | LinksError::Outdated)) => self.open_again(id),
+            // As it was before: what it knows is shown until it goes on.
+            Err(WorkError::Links(error)) => self.stand(id, &error),
             Err(error) => self.give_up(id, &error),
         }
     }
@@ -185,7 +210,16 @@ impl Indexer {
         has_room
     }
 
-    fn give_up(&mut self, id: FeedId, error: &LinksError) {
+    fn stand(&mut self, id: FeedId, error: &LinksError) {
+        let (Some(kept), Some(feed)) = (self.kept.get(&id), self.broker.catalog.by_id(id)) else { return };
+        let pause = self.failures.add(id, self.broker.clock.elapsed()).as_secs();
+        let (feed, index) =
+            (&feed.name, "the feed's index stands still, and views that need more of it are not answered");
+        tracing::error!(feed, %error, "{index}; it is tried again after {pause} s");
+        kept.show(Some(error.to_string().into()));
+    }
+
+    fn give_up(&mut self, id: FeedId, error: &WorkError) {
         self.kept.remove(&id);
         if let Some(feed) = self.broker.catalog.by_id(id) {
             self.fail(&feed, error);
@@ -193,13 +227,14 @@ impl Indexer {
     }
 
     /// Its views answer with an error.
-    fn fail(&mut self, feed: &FeedHandle, error: &LinksError) {
+    fn fail(&mut self, feed: &FeedHandle, error: &dyn Display) {
         // A deleted feed's files are gone.
         if self.broker.catalog.by_id(feed.id).is_none() {
             return;
         }
-        tracing::error!(feed = feed.name, %error, "the feed's index cannot be kept; its views but raw ones are not answered");
-        self.failed.insert(feed.id, self.broker.clock.elapsed());
+        let pause = self.failures.add(feed.id, self.broker.clock.elapsed()).as_secs();
+        let index = "the feed's index cannot be kept, and its views but raw ones are not answered";
+        tracing::error!(feed = feed.name, %error, "{index}; it is tried again after {pause} s");
         feed.publish_index(Index::Failed { reason: error.to_string().into() });
     }
 }

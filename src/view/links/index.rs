@@ -25,6 +25,8 @@ use crate::store::FileError;
 const RUNS_MERGED: usize = 4;
 /// More of them are never there: each costs a look into its filter.
 const RUNS_MAX: usize = 12;
+/// Bytes of a run an entry, with all that belongs to it.
+const RUN_ENTRY_BYTES: u64 = 48;
 /// Entries of a run of the smallest size.
 const SMALL_RUN: u64 = 4096;
 
@@ -110,9 +112,9 @@ impl Index {
         if self.table.num_dirty() == 0 {
             return Ok(());
         }
-        let mut writer = Writer::create(&self.new_run(self.table.num_dirty() as u64), &self.memory, 0)?;
-        self.table.dirty().try_for_each(|entry| writer.push(&entry))?;
-        let run = writer.finish()?;
+        let run = self.write_run(self.table.num_dirty() as u64, 0, |writer| {
+            self.table.dirty().try_for_each(|entry| writer.push(&entry))
+        })?;
         self.next_run += 1;
         self.runs.insert(0, run);
         self.table.mark_clean();
@@ -143,19 +145,41 @@ impl Index {
         std::mem::take(&mut self.has_merged)
     }
 
-    fn new_run(&self, num_entries_max: u64) -> NewRun<'_> {
+    /// The next run. Half of one does not stay, least of all on a disk that is full.
+    fn write_run(
+        &self,
+        num_entries_max: u64,
+        held: usize,
+        fill: impl FnOnce(&mut Writer) -> Result<(), FileError>,
+    ) -> Result<Run, FileError> {
         let (files, secret, letter, number) = (&self.files, &self.secret, self.letter, self.next_run);
-        NewRun { files, secret, letter, number, num_entries_max }
+        let new = NewRun { files, secret, letter, number, num_entries_max };
+        let name = RunId { letter, number, num_entries: 0, num_filter_words: 0 }.name();
+        let written = Writer::create(&new, &self.memory, held).and_then(|mut writer| {
+            fill(&mut writer)?;
+            writer.finish()
+        });
+        // The next try writes over it if it cannot be removed.
+        written.inspect_err(|_| drop(files.remove(&name)))
+    }
+
+    /// What a merge writes is there beside the old runs until a checkpoint lets them go, and others need the disk as well.
+    fn has_room_for(&self, num_entries: u64) -> Result<bool, FileError> {
+        let folder = &self.files.folder;
+        let free = self.files.disk.free_bytes(folder).map_err(FileError::io(folder))?;
+        Ok(free / 2 >= num_entries.saturating_mul(RUN_ENTRY_BYTES))
     }
 
     fn merge_ripe(&mut self, is_kept: &dyn Fn(u64) -> bool) -> Result<(), FileError> {
         while let Some(num) = num_ripe(&self.runs.iter().map(|run| run.id.num_entries).collect::<Vec<_>>()) {
             let runs = &self.runs[..num];
             let num_entries = runs.iter().map(|run| run.id.num_entries).sum();
+            // They are merged once there is room; until then lookups take longer.
+            if !self.has_room_for(num_entries)? {
+                return Ok(());
+            }
             let held = runs.iter().map(Run::held).sum();
-            let mut writer = Writer::create(&self.new_run(num_entries), &self.memory, held)?;
-            merge(runs, is_kept, &mut writer)?;
-            let merged = writer.finish()?;
+            let merged = self.write_run(num_entries, held, |writer| merge(runs, is_kept, writer))?;
             self.next_run += 1;
             self.runs.splice(..num, [merged]).for_each(|run| run.close());
             self.has_merged = true;

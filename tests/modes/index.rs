@@ -58,7 +58,7 @@ impl Index {
         if let Index::Naive { links, num_indexed, .. } = self {
             let left = teller.model.commits.len() - *num_indexed;
             *num_indexed += teller.random.below(left as u64 + 1) as usize;
-            links.index(&teller.model, *num_indexed);
+            links.index(&teller.model, *num_indexed, |partition| teller.kept_from(partition));
         }
     }
 
@@ -66,7 +66,7 @@ impl Index {
         match self {
             Index::Naive { links, num_indexed, .. } => {
                 *num_indexed = teller.model.commits.len();
-                links.index(&teller.model, *num_indexed);
+                links.index(&teller.model, *num_indexed, |partition| teller.kept_from(partition));
             }
             Index::Kept => self.be_known(teller).await,
         }
@@ -93,7 +93,7 @@ impl Index {
         match self {
             Index::Naive { links, num_indexed, .. } => {
                 *links = Arc::new(NaiveLinks::new(starts));
-                links.index(&teller.model, *num_indexed);
+                links.index(&teller.model, *num_indexed, |partition| teller.kept_from(partition));
             }
             Index::Kept => {
                 let Some(before) = before else { return };

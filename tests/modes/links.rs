@@ -31,12 +31,14 @@ impl NaiveLinks {
         NaiveLinks(Mutex::new(Known { links: vec![Vec::new(); starts.len()], starts, ..Known::default() }))
     }
 
-    /// Goes on to the commits below `end`.
-    pub fn index(&self, model: &Model, end: usize) {
+    /// Goes on to the commits below `end`. What was deleted by then, of a stream that was sealed later, links lead past.
+    pub fn index(&self, model: &Model, end: usize, kept_from: impl Fn(usize) -> i64) {
         let mut known = self.0.lock().unwrap();
         while let Some(sealed) = model.records.get(known.num_records).filter(|sealed| sealed.commit < end) {
-            if sealed.offset >= known.starts[sealed.partition] {
+            if sealed.offset >= kept_from(sealed.partition) {
                 known.add(sealed);
+            } else if sealed.offset >= known.starts[sealed.partition] {
+                known.links[sealed.partition].push(Link::default());
             }
             known.num_records += 1;
         }

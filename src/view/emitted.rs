@@ -8,13 +8,18 @@ use super::pieces;
 use super::reading::{Budget, ViewError};
 use super::selection::{Bits, may_take_long};
 use crate::batch::{self, BatchHeader, KeptBatch};
+use crate::disk::waiting;
 use crate::model::{FeedOffset, Offset, RunRow};
 use crate::store::{LogSlice, PartitionFiles};
 
-/// Bytes of the log that are looked at in one go, at least.
-const LOOK_BYTES_MIN: usize = 64 << 10;
-/// And at most.
+/// Bytes of the log that are looked at in one go: at first, and where emitted records lie close or far from each other.
+const LOOK_BYTES: usize = 64 << 10;
 const LOOK_BYTES_MAX: usize = 1 << 20;
+const LOOK_BYTES_MIN: usize = 4 << 10;
+
+/// Bytes that are looked at for one answer. Where few records are emitted it ends here and not when it is full, for
+/// whoever asked waits for it.
+const LOOKED_BYTES_MAX: usize = 16 << 20;
 
 /// More bytes of batches than so many are not re-encoded on an async worker, and no compressed ones.
 const QUICK_BYTES_MAX: usize = 64 << 10;
@@ -33,20 +38,15 @@ pub(super) fn read(
     from: i64,
     budget: Budget,
 ) -> Result<Vec<Bytes>, ViewError> {
-    let mut runs = Runs { files, first_run, end: FeedOffset(bits.end()), lot: Vec::new(), at: 0 };
-    let mut output = Output { budget, parts: Vec::new(), made: Vec::new(), open: None, len: 0 };
-    let mut reader = Reader { bits, output: &mut output, num_reencoded: 0 };
-    let mut next = bits.next(from);
-    while let Some(offset) = next {
-        let Some(run) = runs.at(offset)? else { break };
-        let look_bytes = reader.output.room().clamp(LOOK_BYTES_MIN, LOOK_BYTES_MAX);
-        let slice = files.read(run.log_offset(offset), run.log_end(), look_bytes)?;
-        if slice.bytes.is_empty() {
-            break;
-        }
-        next = reader.take(&run, &slice)?;
+    let runs = Runs { files, first_run, end: FeedOffset(bits.end()), lot: Vec::new(), at: 0 };
+    let output = Output { budget, parts: Vec::new(), made: Vec::new(), open: None, len: 0 };
+    let mut reader = Reader { bits, runs, output, num_reencoded: 0 };
+    match reader.read(from) {
+        // Whoever goes on behind what was found is told.
+        Err(_) if reader.output.len > 0 && !waiting::was_refused() => Ok(reader.output.finish()),
+        Err(error) => Err(error),
+        Ok(()) => Ok(reader.output.finish()),
     }
-    Ok(output.finish())
 }
 
 impl RunRow {
@@ -56,6 +56,11 @@ impl RunRow {
 
     fn log_end(&self) -> Offset {
         self.log_base.plus(self.count)
+    }
+
+    /// From offsets of the log to those of the feed.
+    fn shift(&self) -> i64 {
+        self.feed_base.0 - self.log_base.0
     }
 }
 
@@ -86,49 +91,72 @@ impl Runs<'_> {
 
 struct Reader<'a> {
     bits: &'a Bits,
-    output: &'a mut Output,
+    runs: Runs<'a>,
+    output: Output,
     /// Bytes of the batches that were re-encoded.
     num_reencoded: usize,
 }
 
 impl Reader<'_> {
+    fn read(&mut self, from: i64) -> Result<(), ViewError> {
+        let (mut look_bytes, mut num_looked) = (LOOK_BYTES, 0);
+        let mut next = self.bits.next(from);
+        while let Some(offset) = next {
+            let has_looked_enough = num_looked >= LOOKED_BYTES_MAX && self.output.len > 0;
+            if has_looked_enough || !self.output.has_room_for(batch::HEADER_LEN, false) {
+                break;
+            }
+            let Some(run) = self.runs.at(offset)? else { break };
+            let slice = self.runs.files.read(run.log_offset(offset), run.log_end(), look_bytes)?;
+            if slice.bytes.is_empty() {
+                break;
+            }
+            num_looked += slice.bytes.len();
+            next = self.take(&run, &slice)?;
+            // Where the next one is farther than all that was just looked at, it is looked for alone.
+            let end = slice.next_offset.0 + run.shift();
+            let is_near = next.is_some_and(|next| next - end <= end - offset);
+            look_bytes = if is_near { look_bytes * 2 } else { look_bytes / 4 }.clamp(LOOK_BYTES_MIN, LOOK_BYTES_MAX);
+        }
+        Ok(())
+    }
+
     /// Takes what is emitted of some batches of a run; gives the emitted record with which to go on, if there is one and room
     /// for more.
     fn take(&mut self, run: &RunRow, slice: &LogSlice) -> Result<Option<i64>, ViewError> {
-        let shift = run.feed_base.0 - run.log_base.0;
-        let bytes = &slice.bytes;
-        // Batches that are emitted whole wait for their neighbours.
-        let (mut whole_from, mut at) = (0, 0);
+        let shift = run.shift();
+        let mut neighbours = Neighbours { bytes: &slice.bytes, shift, at: 0..0 };
+        let taken = self.take_each(slice, &mut neighbours);
+        // Those before a bad one too.
+        self.output.take_whole(neighbours.next(), shift);
+        taken
+    }
+
+    fn take_each(&mut self, slice: &LogSlice, whole: &mut Neighbours<'_>) -> Result<Option<i64>, ViewError> {
+        let (bytes, shift) = (&slice.bytes, whole.shift);
         let mut next = None;
-        while let Some(length) = batch::next_batch(&bytes[at..]) {
-            let end = at + length;
-            let stored = &bytes[at..end];
+        while let Some(length) = batch::next_batch(&bytes[whole.at.end..]) {
+            let end = whole.at.end + length;
+            let stored = &bytes[whole.at.end..end];
             let header = BatchHeader::parse(stored).map_err(bad(slice.base_offset))?;
             let (feed_base, feed_end) = (header.base_offset + shift, header.next_offset() + shift);
             let num_emitted = self.bits.count(feed_base, feed_end);
             next = self.bits.next(feed_end);
             let is_whole = num_emitted == i64::from(header.record_count);
-            if !is_whole {
-                self.output.take_whole(bytes.slice(whole_from..at), shift);
-                whole_from = end;
-            }
-            let is_taken = match num_emitted {
-                0 => true,
+            let is_taken = if is_whole {
                 // Those that wait count as taken.
-                _ if is_whole => self.output.has_room_for(end - whole_from, at > whole_from),
-                _ => self.reencode(&header, stored, feed_base, next)?,
+                self.output.has_room_for(end - whole.at.start, !whole.at.is_empty())
+            } else {
+                self.output.take_whole(whole.next(), shift);
+                num_emitted == 0 || self.reencode(&header, stored, feed_base, next)?
             };
             if !is_taken {
-                next = None;
-                break;
+                return Ok(None);
             }
-            at = end;
+            whole.at = if is_whole { whole.at.start..end } else { end..end };
             if next.is_none_or(|next| next >= slice.next_offset.0 + shift) {
                 break;
             }
-        }
-        if at > whole_from {
-            self.output.take_whole(bytes.slice(whole_from..at), shift);
         }
         Ok(next)
     }
@@ -152,6 +180,22 @@ impl Reader<'_> {
         self.output.make(feed_base, reach, |out| {
             batch::keep_records(stored, INNER_BYTES_MAX, keeps, out).map_err(bad(Offset(header.base_offset)))
         })
+    }
+}
+
+/// Batches that are emitted whole wait for their neighbours.
+struct Neighbours<'a> {
+    bytes: &'a Bytes,
+    shift: i64,
+    at: Range<usize>,
+}
+
+impl Neighbours<'_> {
+    /// They are taken, and those behind wait.
+    fn next(&mut self) -> Bytes {
+        let taken = self.bytes.slice(self.at.clone());
+        self.at.start = self.at.end;
+        taken
     }
 }
 

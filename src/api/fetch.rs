@@ -18,11 +18,14 @@ use super::{Close, Reply, RequestContext};
 use crate::broker::{Broker, Sleeper};
 use crate::metrics;
 use crate::model::AbortedRow;
-use crate::view::{Bounds, Budget, Extremes, Isolation, ViewReadError};
+use crate::view::{Bounds, Budget, Extremes, Isolation, Reader, ViewReadError};
 use crate::wire::fetch_response::{AbortedTransaction, FetchResponse, PartitionResponse, TopicResponse};
 
 /// The longest that a fetch waits, whatever its client asks for.
 const WAIT_MAX: Duration = Duration::from_secs(300);
+
+/// Where much is read for few records, whoever asked gets those of the partitions read so far.
+const LOOK_MAX: Duration = Duration::from_secs(5);
 
 /// Answers a Fetch.
 pub fn handle(broker: &Arc<Broker>, context: &RequestContext, request: FetchRequest) -> Reply {
@@ -130,15 +133,20 @@ impl Fetch {
 
     fn attempt(&mut self) -> Attempt {
         let mut attempt = Attempt::default();
+        let begun = Instant::now();
         let allowed = usize::try_from(self.request.max_bytes).unwrap_or(0);
         let mut room = allowed.min(self.broker.settings().typed().fetch_bytes_max);
         for (topic, readable) in self.request.topics.iter().zip(&self.topics) {
             let mut partitions = Vec::with_capacity(topic.partitions.len());
+            let mut reader = readable.as_ref().map(|readable| (readable, readable.view.reader()));
             for wanted in &topic.partitions {
                 let at_least_one = attempt.bytes == 0;
-                let answer = match readable {
-                    Ok(readable) => self.partition(readable, wanted, room, at_least_one),
-                    Err(error) => refused(wanted.partition, *error, None),
+                if !at_least_one && begun.elapsed() > LOOK_MAX {
+                    room = 0;
+                }
+                let answer = match &mut reader {
+                    Ok((readable, reader)) => self.partition(readable, reader, wanted, room, at_least_one),
+                    Err(error) => refused(wanted.partition, **error, None),
                 };
                 let bytes = answer.records_len();
                 room = room.saturating_sub(bytes);
@@ -155,6 +163,7 @@ impl Fetch {
     fn partition(
         &self,
         readable: &Readable,
+        reader: &mut Reader<'_>,
         wanted: &FetchPartition,
         room: usize,
         at_least_one: bool,
@@ -167,7 +176,7 @@ impl Fetch {
             return refused(index, ResponseError::UnknownLeaderEpoch, None);
         }
         let max_bytes = room.min(usize::try_from(wanted.partition_max_bytes).unwrap_or(0));
-        match readable.view.read(id, wanted.fetch_offset, Budget { max_bytes, at_least_one }, self.isolation) {
+        match reader.read(id, wanted.fetch_offset, Budget { max_bytes, at_least_one }, self.isolation) {
             Ok((bounds, reading)) => {
                 let Extremes { high_watermark, last_stable } = readable.view.extremes(id, bounds, wanted.fetch_offset);
                 let aborted = reading.aborted.iter().map(to_aborted).collect();

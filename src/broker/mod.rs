@@ -126,6 +126,7 @@ impl Broker {
             cluster: opened.state.broker_overrides(None).clone(),
         };
         let durability = config.settings.durability;
+        let selections = Arc::new(Selections::within(config.settings.views_selections_bytes, clock.clone()));
         let settings = Arc::new(LiveSettings::new(config, dynamic));
         for (group, overrides) in opened.state.configured_groups() {
             settings.set_group(group, overrides.clone());
@@ -158,7 +159,7 @@ impl Broker {
             catalog,
             clock,
             view_ids: ViewIds::default(),
-            selections: Arc::default(),
+            selections,
             indexer,
             groups,
             aside: Aside::default(),

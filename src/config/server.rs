@@ -110,6 +110,7 @@ pub const TABLE: &[ServerRow] = &[
     fixed("streamstack.journal.file.bytes", Long, "67108864", AtLeast(1048576), Works, "Size of one journal file."),
     fixed("streamstack.checkpoint.bytes", Long, "268435456", AtLeast(1048576), Works, "Bytes of journal after which a checkpoint is written; bounds the time of a restart."),
     fixed("streamstack.views.memory.bytes", Long, "268435456", AtLeast(1048576), Works, "Memory that the indexes of dedup, latest and changed views may take, of all feeds together; what does not fit lies on disk."),
+    fixed("streamstack.views.selections.bytes", Long, "134217728", AtLeast(1048576), Works, "Memory for which records dedup, latest and changed views show: a bit a record of a range that is read. Views that are read at the same time may take twice as much."),
     fixed("log.retention.check.interval.ms", Long, "300000", AtLeast(1), Works, "How often it is looked at what retention lets go; deleted files go then too."),
     // Defaults of topic configs.
     topics("compression.gzip.level", Int, "-1", Allowed::BetweenOr(1, 9, -1), BY_TOPIC, "Default of compression.gzip.level."),

@@ -67,6 +67,7 @@ pub struct Settings {
     pub journal_file_bytes: u64,
     pub checkpoint_bytes: u64,
     pub views_memory_bytes: usize,
+    pub views_selections_bytes: usize,
 }
 
 impl Settings {
@@ -127,6 +128,7 @@ impl Settings {
             journal_file_bytes: get.number("streamstack.journal.file.bytes"),
             checkpoint_bytes: get.number("streamstack.checkpoint.bytes"),
             views_memory_bytes: get.number("streamstack.views.memory.bytes"),
+            views_selections_bytes: get.number("streamstack.views.selections.bytes"),
         })
     }
 

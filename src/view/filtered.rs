@@ -12,10 +12,13 @@ use super::feed_space::Stretch;
 use super::link::Links;
 use super::published::{Index, PartitionEnds, Published};
 use super::reading::{Bounds, Budget, Found, ViewError, ViewReadError};
-use super::selection::{Bits, Extents, Selection, Selections, Wanted};
+use super::selection::{Bits, Extents, Selection, Selections, Wanted, may_take_long};
 use super::selector::Mode;
 use crate::model::{FeedOffset, PartitionId, RunRow, Timestamp};
-use crate::store::{FileError, PartitionFiles};
+use crate::store::{PartitionFiles, ReadError};
+
+/// So many partitions are not looked up on an async worker.
+const MANY_PARTITIONS: u32 = 64;
 
 /// See the module.
 pub(super) struct Filtered {
@@ -44,15 +47,21 @@ impl Filtered {
         Ok(self.look(feed, partition)?.bounds())
     }
 
-    /// Whole batches from the first emitted record at or after `from`.
+    /// Whole batches from the first emitted record at or after `from`. What is known of the partitions at `moment` is not
+    /// looked up again.
     pub fn read(
         &self,
         feed: &dyn Published,
+        moment: &mut Moment,
         partition: PartitionId,
         from: i64,
         budget: Budget,
     ) -> Result<(Bounds, Vec<Bytes>), ViewReadError> {
-        let look = self.look(feed, partition)?;
+        let found = match &moment.0 {
+            Some(found) => found.clone(),
+            None => moment.0.insert(Arc::new(self.find(feed)?)).clone(),
+        };
+        let look = self.look_at(feed, &found, partition)?;
         let bounds = look.check(from)?;
         match emitted::read(&look.files, look.ends.first_run, look.bits(), from, budget) {
             Ok(parts) => Ok((bounds, parts)),
@@ -114,12 +123,17 @@ impl Filtered {
     }
 
     fn look(&self, feed: &dyn Published, partition: PartitionId) -> Result<Look, ViewReadError> {
+        self.look_at(feed, &self.find(feed)?, partition)
+    }
+
+    fn find(&self, feed: &dyn Published) -> Result<Whole, ViewReadError> {
         let links = self.links(feed)?;
         let mut extents = self.extents(feed, &*links)?;
         let wanted = Wanted { feed: feed.files().id, first: self.range.first, end: self.range.end, mode: self.mode };
-        let selection = loop {
+        loop {
             match self.selections.find(wanted, &links, &extents) {
-                Ok(selection) => break selection,
+                Ok(selection) => return Ok(Whole { extents, selection }),
+                Err(error @ ViewError::BeingSelected { .. }) => return Err(error.into()),
                 Err(error) => {
                     // What was to be looked at may have been deleted meanwhile.
                     let before = std::mem::replace(&mut extents, self.extents(feed, &*links)?);
@@ -128,21 +142,25 @@ impl Filtered {
                     }
                 }
             }
-        };
+        }
+    }
+
+    fn look_at(&self, feed: &dyn Published, found: &Whole, partition: PartitionId) -> Result<Look, ViewReadError> {
         let no_partition = || ViewReadError::NoPartition { partition };
-        let extent = extents.get(partition.0 as usize).cloned().ok_or_else(no_partition)?;
+        let extent = found.extents.get(partition.0 as usize).cloned().ok_or_else(no_partition)?;
         let ends = feed.partition(partition).ok_or_else(no_partition)?;
         let files = feed.files().partition(partition).ok_or_else(no_partition)?;
         let valid_end = if self.range.end.is_none() { ends.feed_end.0 } else { extent.end.0 };
         // Records may have been deleted since: the links that were read lead through them.
         self.links(feed)?;
-        Ok(Look { partition, extent, valid_end, ends, files, selection })
+        Ok(Look { partition, extent, valid_end, ends, files, selection: found.selection.clone() })
     }
 
     /// Links that are damaged are made anew: they are waited for, unlike records.
-    fn of_links(&self, feed: &dyn Published, error: FileError) -> ViewReadError {
+    fn of_links(&self, feed: &dyn Published, error: ViewError) -> ViewReadError {
+        let is_loss = matches!(&error, ViewError::Read(ReadError::File(error)) if error.is_loss());
         match feed.index() {
-            Index::Kept { wanted, .. } if error.is_loss() => {
+            Index::Kept { wanted, .. } if is_loss => {
                 let wanted = self.range.end.unwrap_or(wanted);
                 ViewError::NotIndexed { indexed: feed.history().commit.min(wanted), wanted }.into()
             }
@@ -161,6 +179,9 @@ impl Filtered {
         };
         if self.range.end.is_some() {
             // All of it, or nothing.
+            if self.range.first < feed.history().whole {
+                may_look_up_all(feed)?;
+            }
             bounded::check_whole(feed, self.range)?;
             return Ok(spans.clone());
         }
@@ -175,6 +196,10 @@ impl Filtered {
 
     fn look_up_spans(&self, feed: &dyn Published) -> Result<Vec<Range<FeedOffset>>, ViewReadError> {
         let CommitRange { first, end } = self.range;
+        if first.0 == 0 && end.is_none() {
+            return Ok(vec![FeedOffset(0)..FeedOffset(0); feed.partitions() as usize]);
+        }
+        may_look_up_all(feed)?;
         let mut spans = Vec::new();
         for partition in (0..feed.partitions()).map(PartitionId) {
             let no_partition = ViewReadError::NoPartition { partition };
@@ -186,6 +211,24 @@ impl Filtered {
         }
         Ok(spans)
     }
+}
+
+/// An error where all partitions are to be looked up and this may take long.
+fn may_look_up_all(feed: &dyn Published) -> Result<(), ViewReadError> {
+    if feed.partitions() > MANY_PARTITIONS {
+        may_take_long()?;
+    }
+    Ok(())
+}
+
+/// The view as it is found when it is first read, for whoever reads many partitions of it one after the other.
+#[derive(Default)]
+pub(super) struct Moment(Option<Arc<Whole>>);
+
+/// All partitions as they were found at one moment.
+struct Whole {
+    extents: Extents,
+    selection: Arc<Selection>,
 }
 
 /// A partition as it was found at one moment.

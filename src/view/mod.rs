@@ -29,6 +29,6 @@ mod stream;
 
 pub use bounded::SealClock;
 pub use published::{Index, OpenStreamReading, PartitionEnds, Published};
-pub use reading::{Bounds, Budget, Extremes, Found, Isolation, Reading, View, ViewError, ViewReadError};
+pub use reading::{Bounds, Budget, Extremes, Found, Isolation, Reader, Reading, View, ViewError, ViewReadError};
 pub use selection::Selections;
 pub use selector::{Mode, Selector, ViewName};

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::bounded::{self, CommitRange, SealClock};
 use super::feed_space::Stretch;
-use super::filtered::Filtered;
+use super::filtered::{Filtered, Moment};
 use super::history;
 use super::published::Published;
 use super::selection::Selections;
@@ -20,6 +20,30 @@ use crate::store::{FileError, PartitionFiles, ReadError};
 pub struct View {
     feed: Arc<dyn Published>,
     content: Content,
+}
+
+/// Reads partitions of a view, of which it looks up only once what concerns them all.
+pub struct Reader<'a> {
+    view: &'a View,
+    moment: Moment,
+}
+
+impl Reader<'_> {
+    /// See [`View::read`].
+    pub fn read(
+        &mut self,
+        partition: PartitionId,
+        from: i64,
+        budget: Budget,
+        isolation: Isolation,
+    ) -> Result<(Bounds, Reading), ViewReadError> {
+        let view = self.view;
+        let Content::Filtered(filtered) = &view.content else {
+            return view.read_anew(partition, from, budget, isolation);
+        };
+        let (bounds, parts) = filtered.read(&*view.feed, &mut self.moment, partition, from, budget)?;
+        Ok((bounds, parts.into()))
+    }
 }
 
 enum Content {
@@ -127,6 +151,9 @@ pub enum ViewError {
     IndexNeeded,
     #[error("the feed's index knows {indexed} commits, and this name needs {wanted} of them: it is being built")]
     NotIndexed { indexed: CommitNumber, wanted: CommitNumber },
+    /// Another reader has it looked up.
+    #[error("which records the name shows is being looked up for the first time: {reason}")]
+    BeingSelected { reason: String },
     #[error("the feed's index, which this name needs, cannot be kept: {reason}")]
     IndexFailed { reason: Arc<str> },
     #[error("the batch at offset {offset} cannot be read: {error}")]
@@ -242,10 +269,21 @@ impl View {
         budget: Budget,
         isolation: Isolation,
     ) -> Result<(Bounds, Reading), ViewReadError> {
-        if let Content::Filtered(filtered) = &self.content {
-            let (bounds, parts) = filtered.read(&*self.feed, partition, from, budget)?;
-            return Ok((bounds, parts.into()));
-        }
+        self.reader().read(partition, from, budget, isolation)
+    }
+
+    /// To read many partitions at about the same time.
+    pub fn reader(&self) -> Reader<'_> {
+        Reader { view: self, moment: Moment::default() }
+    }
+
+    fn read_anew(
+        &self,
+        partition: PartitionId,
+        from: i64,
+        budget: Budget,
+        isolation: Isolation,
+    ) -> Result<(Bounds, Reading), ViewReadError> {
         self.read_once(partition, from, budget, isolation).or_else(|error| {
             // What was looked for may have been deleted since the bounds were asked.
             let bounds = self.bounds(partition, isolation)?;

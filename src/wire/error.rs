@@ -71,11 +71,15 @@ pub fn of_resolve(error: &ResolveError) -> ResponseError {
     }
 }
 
+/// Clients that read know no LEADER_NOT_AVAILABLE, and ask for metadata again at this.
 pub fn of_view_read(error: &ViewReadError) -> ResponseError {
     match error {
         ViewReadError::NoPartition { .. } => ResponseError::UnknownTopicOrPartition,
         ViewReadError::OutOfRange { .. } => ResponseError::OffsetOutOfRange,
-        ViewReadError::View(error) => of_view(error),
+        ViewReadError::View(error) => match of_view(error) {
+            ResponseError::LeaderNotAvailable => ResponseError::NotLeaderOrFollower,
+            code => code,
+        },
     }
 }
 
@@ -88,6 +92,7 @@ fn of_view(error: &ViewError) -> ResponseError {
         | ViewError::NotOpenYet { .. }
         | ViewError::IndexNeeded
         | ViewError::NotIndexed { .. }
+        | ViewError::BeingSelected { .. }
         | ViewError::LabelUnknown { .. } => ResponseError::LeaderNotAvailable,
         ViewError::NeverSealed { .. }
         | ViewError::CommitsDropped { .. }

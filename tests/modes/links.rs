@@ -1,6 +1,7 @@
 //! The links of a feed, looked up in the model, and a feed that has them as its index.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use streamstack::broker::FeedHandle;
@@ -12,7 +13,10 @@ use streamstack::view::{Index, OpenStreamReading, PartitionEnds, Published};
 use crate::model::{Model, Record, Sealed, is_tombstone};
 
 /// Links that know as much of the history as they are told.
-pub struct NaiveLinks(Mutex<Known>);
+pub struct NaiveLinks {
+    known: Mutex<Known>,
+    ends_asked: AtomicUsize,
+}
 
 #[derive(Default)]
 struct Known {
@@ -28,12 +32,18 @@ struct Known {
 impl NaiveLinks {
     /// Of the records from these offsets on.
     pub fn new(starts: Vec<i64>) -> NaiveLinks {
-        NaiveLinks(Mutex::new(Known { links: vec![Vec::new(); starts.len()], starts, ..Known::default() }))
+        let known = Known { links: vec![Vec::new(); starts.len()], starts, ..Known::default() };
+        NaiveLinks { known: Mutex::new(known), ends_asked: AtomicUsize::new(0) }
+    }
+
+    /// How often it was asked for the end of a partition.
+    pub fn ends_asked(&self) -> usize {
+        self.ends_asked.load(Ordering::Relaxed)
     }
 
     /// Goes on to the commits below `end`. What was deleted by then, of a stream that was sealed later, links lead past.
     pub fn index(&self, model: &Model, end: usize, kept_from: impl Fn(usize) -> i64) {
-        let mut known = self.0.lock().unwrap();
+        let mut known = self.known.lock().unwrap();
         while let Some(sealed) = model.records.get(known.num_records).filter(|sealed| sealed.commit < end) {
             if sealed.offset >= kept_from(sealed.partition) {
                 known.add(sealed);
@@ -63,17 +73,18 @@ impl Known {
 
 impl Links for NaiveLinks {
     fn indexed(&self) -> CommitNumber {
-        CommitNumber(self.0.lock().unwrap().indexed as i64)
+        CommitNumber(self.known.lock().unwrap().indexed as i64)
     }
 
     fn end(&self, partition: PartitionId) -> FeedOffset {
-        let known = self.0.lock().unwrap();
+        self.ends_asked.fetch_add(1, Ordering::Relaxed);
+        let known = self.known.lock().unwrap();
         let index = partition.0 as usize;
         FeedOffset(known.starts[index] + known.links[index].len() as i64)
     }
 
     fn read(&self, partition: PartitionId, from: FeedOffset, end: FeedOffset) -> Result<Vec<Link>, FileError> {
-        let known = self.0.lock().unwrap();
+        let known = self.known.lock().unwrap();
         let index = partition.0 as usize;
         let at = |offset: FeedOffset| (offset.0 - known.starts[index]) as usize;
         Ok(known.links[index][at(from)..at(end)].to_vec())

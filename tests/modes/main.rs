@@ -6,6 +6,7 @@ mod index;
 mod links;
 mod model;
 mod reading;
+mod sparse;
 mod teller;
 mod told;
 mod wire;
@@ -59,7 +60,7 @@ async fn every_mode_shows_what_the_model_says_over_random_histories() {
         }
         let mut teller = Teller::start(broker.clone(), clock.clone(), seed).await;
         // Some have room for few selections.
-        let selections = Selections::within(if teller.random.chance(1, 3) { 2_000 } else { 1 << 20 });
+        let selections = Selections::within(if teller.random.chance(1, 3) { 2_000 } else { 1 << 20 }, clock.clone());
         let index = Index::naive(teller.model.num_partitions, selections);
         let num_steps = 10 + teller.random.below(30);
         let mut told = Told::new(teller, index);

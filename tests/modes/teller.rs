@@ -98,7 +98,6 @@ impl Teller {
             _ => Compression::None,
         };
         let mut builder = BatchBuilder::new(0).compression(codec);
-        let id = producer.map(|producer| format!("loader-{producer}"));
         if let Some(producer) = producer {
             self.begin(producer).await;
             let open = self.transactions[producer].as_mut().unwrap();
@@ -107,7 +106,23 @@ impl Teller {
             builder = builder.transactional().producer(Producer { id, epoch, base_sequence: *sequence });
             *sequence += records.len() as i32;
         }
-        for record in &records {
+        let id = producer.map(|producer| format!("loader-{producer}"));
+        self.write(partition, builder, &records, id.as_deref());
+        let open = match producer {
+            None => &mut self.implicit,
+            Some(producer) => &mut self.transactions[producer].as_mut().unwrap().records,
+        };
+        open[partition].extend(records);
+    }
+
+    /// One batch of these records, without a transaction.
+    pub fn append_these(&mut self, partition: usize, records: Vec<Record>) {
+        self.write(partition, BatchBuilder::new(0), &records, None);
+        self.implicit[partition].extend(records);
+    }
+
+    fn write(&self, partition: usize, mut builder: BatchBuilder, records: &[Record], transaction: Option<&str>) {
+        for record in records {
             let (key, value) = (record.key.as_deref(), record.value.as_deref());
             let (key, value) = (key.map(str::as_bytes), value.map(str::as_bytes));
             builder.push(NewRecord { timestamp: record.timestamp, key, value, headers: &[] });
@@ -118,15 +133,10 @@ impl Teller {
             partition: PartitionId(partition as u32),
             batch: batch::check_produced(builder.build(), &Limits::of_size(1 << 20)).unwrap(),
             settings: &config.model,
-            transaction: id.as_deref().map(|id| InTransaction { id, enlists: true }),
+            transaction: transaction.map(|id| InTransaction { id, enlists: true }),
             now: self.broker.now(),
         });
         appended.value.unwrap();
-        let open = match producer {
-            None => &mut self.implicit,
-            Some(producer) => &mut self.transactions[producer].as_mut().unwrap().records,
-        };
-        open[partition].extend(records);
     }
 
     fn record(&mut self) -> Record {
@@ -156,7 +166,7 @@ impl Teller {
     }
 
     /// A commit of what was written without a transaction, if only of nothing.
-    async fn seal(&mut self) {
+    pub async fn seal(&mut self) {
         let sealed = self.broker.seal(Seal {
             feed: self.feed.id,
             wishes: vec![SealWish { label: None, metadata: None }],

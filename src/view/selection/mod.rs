@@ -124,6 +124,11 @@ impl Selection {
         new
     }
 
+    /// How many records were looked at.
+    pub fn num_records(&self) -> i64 {
+        self.partitions.iter().map(|bits| bits.end() - bits.base()).sum()
+    }
+
     /// Bytes of memory, about.
     pub fn num_bytes(&self) -> usize {
         self.partitions.iter().map(Bits::num_bytes).sum::<usize>() + self.ahead.len() * size_of::<Place>()

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use super::*;
-use crate::disk::{SplitMix, waiting};
+use crate::disk::{ManualClock, SplitMix, waiting};
 use crate::model::{CommitNumber, FeedId};
 use crate::view::link::CommitCounts;
+use crate::view::reading::ViewError;
 
 const HISTORIES: u64 = if cfg!(debug_assertions) { 2_000 } else { 40_000 };
 const PARTITIONS: usize = 3;
@@ -240,9 +241,106 @@ impl Links for Counted {
     }
 }
 
+/// Links that are read once the test lets them be.
+struct Held {
+    history: History,
+    num_waiting: std::sync::Mutex<usize>,
+    changed: std::sync::Condvar,
+    is_open: std::sync::atomic::AtomicBool,
+}
+
+impl Held {
+    fn until_waiting(&self, num: usize) {
+        let waiting = self.num_waiting.lock().unwrap();
+        drop(self.changed.wait_while(waiting, |waiting| *waiting < num).unwrap());
+    }
+
+    fn open(&self) {
+        let _waiting = self.num_waiting.lock().unwrap();
+        self.is_open.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+}
+
+impl Links for Held {
+    fn indexed(&self) -> CommitNumber {
+        self.history.indexed()
+    }
+
+    fn end(&self, partition: PartitionId) -> FeedOffset {
+        self.history.end(partition)
+    }
+
+    fn read(&self, partition: PartitionId, from: FeedOffset, end: FeedOffset) -> Result<Vec<Link>, FileError> {
+        let mut waiting = self.num_waiting.lock().unwrap();
+        *waiting += 1;
+        self.changed.notify_all();
+        drop(self.changed.wait_while(waiting, |_| !self.is_open.load(Ordering::Relaxed)).unwrap());
+        self.history.read(partition, from, end)
+    }
+
+    fn counts(&self, commit: CommitNumber) -> Result<Option<CommitCounts>, FileError> {
+        self.history.counts(commit)
+    }
+}
+
+#[test]
+fn nobody_waits_for_what_is_made_for_long_and_only_some_are_made_at_a_time() {
+    let history = History::random(&mut SplitMix::new(3), 100_000, 50);
+    let all = extents(&[0; PARTITIONS], &history.cut(100_000));
+    let held = Arc::new(Held {
+        history,
+        num_waiting: Default::default(),
+        changed: Default::default(),
+        is_open: Default::default(),
+    });
+    let links: Arc<dyn Links> = held.clone();
+    let selections = within(64 << 20);
+    let find = |first| selections.find(wanted(first), &links, &all);
+    std::thread::scope(|scope| {
+        let find = &find;
+        let makers: Vec<_> = (0..4).map(|first| scope.spawn(move || find(first).map(|_| ()))).collect();
+        held.until_waiting(4);
+        // On an async worker too: it need not go elsewhere to be told.
+        let same = waiting::without(|| find(0).map(|_| ()));
+        assert!(matches!(same, Some(Err(ViewError::BeingSelected { .. }))), "{same:?}");
+        let another = find(4).map(|_| ());
+        assert!(matches!(another, Err(ViewError::BeingSelected { .. })), "{another:?}");
+        held.open();
+        makers.into_iter().for_each(|maker| maker.join().unwrap().unwrap());
+    });
+    find(0).unwrap();
+    find(4).unwrap();
+}
+
+#[test]
+fn large_ones_in_use_do_not_push_each_other_out() {
+    let counted = counted(100_000);
+    let links: Arc<dyn Links> = counted.clone();
+    let all = extents(&[0; PARTITIONS], &counted.history.cut(100_000));
+    let clock = Arc::new(ManualClock::new(0));
+    let selections = Selections::within(30 << 10, clock.clone());
+    for first in [0, 1, 0, 1, 0, 1] {
+        selections.find(wanted(first), &links, &all).unwrap();
+    }
+    assert_eq!(counted.num_read.load(Ordering::Relaxed), 2 * 100_000);
+    let bytes = selections.num_bytes();
+    assert!(bytes > 30 << 10, "they fit both: {bytes}");
+    let third = selections.find(wanted(2), &links, &all).map(|_| ());
+    assert!(matches!(third, Err(ViewError::BeingSelected { .. })), "{third:?}");
+    clock.advance_ms(60_000);
+    selections.find(wanted(2), &links, &all).unwrap();
+    let bytes = selections.num_bytes();
+    assert!(bytes <= 30 << 10, "{bytes}");
+}
+
 fn counted(records: u64) -> Arc<Counted> {
     let history = History::random(&mut SplitMix::new(3), records, 50);
     Arc::new(Counted { history, num_read: AtomicI64::new(0), failures: AtomicUsize::new(0) })
+}
+
+fn within(bytes_max: usize) -> Selections {
+    Selections::within(bytes_max, Arc::new(ManualClock::new(0)))
 }
 
 fn wanted(first: i64) -> Wanted {
@@ -253,7 +351,7 @@ fn wanted(first: i64) -> Wanted {
 fn readers_share_a_selection_and_read_only_what_is_new() {
     let counted = counted(1_000);
     let links: Arc<dyn Links> = counted.clone();
-    let selections = Selections::default();
+    let selections = within(64 << 20);
     let cuts = [0, 600, 1_000].map(|at| counted.history.cut(at));
     let find = |end| selections.find(wanted(0), &links, &extents(&cuts[0], &cuts[end])).unwrap();
     let first = find(1);
@@ -271,7 +369,7 @@ fn readers_share_a_selection_and_read_only_what_is_new() {
 fn a_failed_look_leaves_nothing_half_done() {
     let counted = counted(1_000);
     let links: Arc<dyn Links> = counted.clone();
-    let selections = Selections::default();
+    let selections = within(64 << 20);
     let cuts = [0, 600, 1_000].map(|at| counted.history.cut(at));
     selections.find(wanted(0), &links, &extents(&cuts[0], &cuts[1])).unwrap();
     counted.failures.store(2, Ordering::Relaxed);
@@ -286,7 +384,7 @@ fn a_failed_look_leaves_nothing_half_done() {
 fn other_links_make_another_selection() {
     let (one, other): (Arc<dyn Links>, Arc<dyn Links>) = (counted(1_000), counted(1_000));
     let ends = [one.end(PartitionId(0)).0, one.end(PartitionId(1)).0, one.end(PartitionId(2)).0];
-    let selections = Selections::default();
+    let selections = within(64 << 20);
     let find = |links| selections.find(wanted(0), links, &extents(&[0; PARTITIONS], &ends)).unwrap();
     let first = find(&one);
     assert!(!Arc::ptr_eq(&first, &find(&other)));
@@ -297,7 +395,7 @@ fn the_longest_unused_go_when_there_are_too_many() {
     let counted = counted(1_000);
     let links: Arc<dyn Links> = counted.clone();
     let ends = counted.history.cut(1_000);
-    let selections = Selections::within(200 << 10);
+    let selections = within(200 << 10);
     let find = |first| selections.find(wanted(first), &links, &extents(&[0; PARTITIONS], &ends)).unwrap();
     let num_read = || counted.num_read.swap(0, Ordering::Relaxed);
     find(0);
@@ -317,7 +415,7 @@ fn the_longest_unused_go_when_there_are_too_many() {
 fn a_long_look_is_not_for_an_async_worker() {
     let counted = counted(100_000);
     let links: Arc<dyn Links> = counted.clone();
-    let selections = Selections::default();
+    let selections = within(64 << 20);
     let all = extents(&[0; PARTITIONS], &counted.history.cut(100_000));
     let find = || selections.find(wanted(0), &links, &all).map(|_| ());
     assert!(waiting::without(find).is_none());

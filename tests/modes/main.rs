@@ -25,7 +25,7 @@ const HISTORIES: u64 = if cfg!(debug_assertions) { 150 } else { 20_000 };
 /// They share a broker, which takes longer to start than one of them takes.
 const HISTORIES_A_BROKER: u64 = 50;
 /// With the broker's own index, and restarts.
-const RESTARTED: u64 = if cfg!(debug_assertions) { 20 } else { 1_000 };
+const RESTARTED: u64 = if cfg!(debug_assertions) { 20 } else { 100 };
 
 fn open(disk: &FaultyDisk, clock: &Arc<ManualClock>) -> Arc<Broker> {
     // The disk is memory: files are as small as they may be.

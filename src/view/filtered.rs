@@ -132,7 +132,7 @@ impl Filtered {
         let wanted = Wanted { feed: feed.files().id, first: self.range.first, end: self.range.end, mode: self.mode };
         loop {
             match self.selections.find(wanted, &links, &extents) {
-                Ok(selection) => return Ok(Whole { extents, selection }),
+                Ok(selection) => return Ok(Whole { links, extents, selection }),
                 Err(error @ ViewError::BeingSelected { .. }) => return Err(error.into()),
                 Err(error) => {
                     // What was to be looked at may have been deleted meanwhile.
@@ -151,8 +151,11 @@ impl Filtered {
         let ends = feed.partition(partition).ok_or_else(no_partition)?;
         let files = feed.files().partition(partition).ok_or_else(no_partition)?;
         let valid_end = if self.range.end.is_none() { ends.feed_end.0 } else { extent.end.0 };
-        // Records may have been deleted since: the links that were read lead through them.
-        self.links(feed)?;
+        // Records may have been deleted since: the links that were read lead through them, or were made anew.
+        let links = self.links(feed)?;
+        if !Arc::ptr_eq(&links, &found.links) {
+            return Err(ViewError::NotIndexed { indexed: links.indexed(), wanted: links.indexed() }.into());
+        }
         Ok(Look { partition, extent, valid_end, ends, files, selection: found.selection.clone() })
     }
 
@@ -227,6 +230,8 @@ pub(super) struct Moment(Option<Arc<Whole>>);
 
 /// All partitions as they were found at one moment.
 struct Whole {
+    /// What it was looked up in.
+    links: Arc<dyn Links>,
     extents: Extents,
     selection: Arc<Selection>,
 }

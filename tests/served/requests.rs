@@ -152,7 +152,7 @@ impl Peer {
 
     /// The values of a partition from its start to its end, which must stand at offsets without a gap.
     pub fn values(&mut self, topic: &str, partition: i32) -> Vec<String> {
-        let (mut values, mut next) = (Vec::new(), 0);
+        let (mut values, mut next, mut was_empty) = (Vec::new(), 0, false);
         loop {
             let answer = self.fetch(topic, partition, next);
             assert_eq!(answer.error_code, 0, "{answer:?}");
@@ -160,11 +160,17 @@ impl Peer {
                 assert_eq!(offset, values.len() as i64);
                 values.push(value);
             }
-            // More may have come after the look.
-            if next == answer.high_watermark {
+            let is_empty = values.len() as i64 == next;
+            if is_empty && next == answer.high_watermark {
                 return values;
             }
-            next = values.len() as i64;
+            // What came after the look is there at the next one.
+            assert!(
+                !(is_empty && was_empty),
+                "{topic}-{partition} has nothing at {next} and ends at {}",
+                answer.high_watermark
+            );
+            (next, was_empty) = (values.len() as i64, is_empty);
         }
     }
 }

@@ -22,7 +22,7 @@ use super::topic::Refusal;
 use super::{Reply, RequestContext, resource};
 use crate::broker::{Broker, CreateFeed, CreatedFeed, Gated};
 use crate::config::{ConfigValue, topic_configs};
-use crate::model::{CreateFeedError, Lsn, Overrides, check_feed_name};
+use crate::model::{CreateFeedError, Lsn, Overrides, VIEW, check_feed_name};
 use crate::wire::error;
 
 /// Replicas that every partition has.
@@ -75,7 +75,7 @@ fn create(broker: &Broker, topic: &CreatableTopic, validate_only: bool, gate: &m
     check_name(broker, &name)?;
     let overrides = wanted::overrides(topic)?;
     broker.check_views(&name, &Overrides::new(), &overrides)?;
-    let partitions = match overrides.get("streamstack.view") {
+    let partitions = match overrides.get(VIEW) {
         Some(view) => wanted::partitions_of_alias(broker, topic, view)?,
         None => wanted::partitions(broker, topic)?,
     };

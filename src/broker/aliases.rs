@@ -3,11 +3,10 @@
 
 use super::Broker;
 use crate::config::value::list;
-use crate::model::Overrides;
+use crate::model::{Overrides, VIEW};
 use crate::view::name::{NameError, TopicName, parse_topic};
 use crate::view::{Selector, ViewName};
 
-const VIEW: &str = "streamstack.view";
 const LISTED: &str = "streamstack.views.listed";
 
 /// Why a config that names views is not set.

@@ -111,7 +111,7 @@ impl HistoryStart {
 }
 
 /// The config that makes a feed a name of a view.
-pub(super) const VIEW: &str = "streamstack.view";
+pub const VIEW: &str = "streamstack.view";
 
 impl Feed {
     pub(super) fn new(id: FeedId, name: String, topic_id: Uuid, created_at: Timestamp) -> Feed {

@@ -42,7 +42,7 @@ pub use entry::{
     Trimmed,
 };
 pub use expiry::Readers;
-pub use feed::{EventLog, Feed, HistoryStart, Partition, Segment};
+pub use feed::{EventLog, Feed, HistoryStart, Partition, Segment, VIEW};
 pub use feeds::{
     AddPartitionsError, ConfigureError, CreateFeedError, DeleteFeedError, FEEDS_MAX, PARTITIONS_MAX,
     PARTITIONS_TOTAL_MAX, PartitionsError,

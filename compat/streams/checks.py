@@ -14,38 +14,30 @@ REPARTITION = ["cleanup.policy", "message.timestamp.type", "retention.ms", "segm
 def killed(at):
     """One of two instances is killed at work; another one takes its place."""
     with Counting(at) as counting:
-        first, second = counting.start(), counting.start()
-        counting.round()
-        counting.wait_for_all()
-        with Feeder(counting):
-            counting.wait_for_more()
-            first.kill()
-            third = counting.start()
-            third.wait_until_it_runs()
-            counting.wait_for_more(third.must_live)
-        counting.wait_for_all(second.must_live)
-        second.stop()
-        third.stop()
-        return counting.answer()
+        return one_replaced(counting, lambda: None)
 
 
 def restarted(at):
     """One of two instances and the broker are killed; another one takes its place."""
     with Ready(at.program_name, "transaction") as ready, Counting(at) as counting:
-        first, second = counting.start(), counting.start()
-        counting.round()
-        counting.wait_for_all()
-        with Feeder(counting):
-            counting.wait_for_more()
-            first.kill()
-            ready.wait_for_the_restart()
-            third = counting.start()
-            third.wait_until_it_runs()
-            counting.wait_for_more(third.must_live)
-        counting.wait_for_all(second.must_live)
-        second.stop()
-        third.stop()
-        return counting.answer()
+        return one_replaced(counting, ready.wait_for_the_restart)
+
+
+def one_replaced(counting, meanwhile):
+    first, second = counting.start(), counting.start()
+    counting.round()
+    counting.wait_for_all()
+    with Feeder(counting):
+        counting.wait_for_more()
+        first.kill()
+        meanwhile()
+        third = counting.start()
+        third.wait_until_it_runs()
+        counting.wait_for_more(third.must_live)
+    counting.wait_for_all(second.must_live)
+    second.stop()
+    third.stop()
+    return counting.answer()
 
 
 def global_table(at):

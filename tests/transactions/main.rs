@@ -15,6 +15,8 @@ mod producer;
 mod reading;
 mod run;
 mod seal_kills;
+#[path = "../common/seed.rs"]
+mod seed;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod tools;

@@ -23,9 +23,11 @@ use self::reader::Reader;
 use self::writer::Writer;
 use super::broker::{Broker, Start};
 use super::checker::{History, Process, Tally, check, feed_of};
+use super::seed::SayWhenItFails;
 use super::tools;
 use super::wire::Address;
 
+const SEED_VARIABLE: &str = "TRANSACTION_SEED";
 const TOPICS: [&str; 2] = ["alpha", "beta"];
 /// Their views in the order of commits.
 const FEEDS: [&str; 2] = ["alpha..feed", "beta..feed"];
@@ -53,7 +55,7 @@ impl Plan {
     /// What the environment says, or a little.
     pub fn of_environment(num_seeds: u64, seconds: u64) -> Plan {
         let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
-        let seeds = match number("TRANSACTION_SEED") {
+        let seeds = match number(SEED_VARIABLE) {
             Some(seed) => vec![seed],
             None => (1..=number("TRANSACTION_SEEDS").unwrap_or(num_seeds)).collect(),
         };
@@ -66,7 +68,7 @@ fn no_run_of_transactions_with_kills_and_restarts_shows_a_fault() {
     let Plan { seeds, time } = Plan::of_environment(3, 4);
     let mut tally = Tally::default();
     for seed in seeds {
-        let told = SayWhenItFails(seed);
+        let told = SayWhenItFails { variable: SEED_VARIABLE, seed };
         let durability = if seed % 2 == 0 { "os" } else { "fsync" };
         let history = run(seed, time, durability);
         let faults = check(&history);
@@ -79,17 +81,6 @@ fn no_run_of_transactions_with_kills_and_restarts_shows_a_fault() {
     }
     println!("{tally:?}");
     assert!(tally.is_complete(), "these runs show little: {tally:?}");
-}
-
-/// A failure of any thread names the seed.
-struct SayWhenItFails(u64);
-
-impl Drop for SayWhenItFails {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            eprintln!("\n*** this was seed {0}; TRANSACTION_SEED={0} runs it again ***\n", self.0);
-        }
-    }
 }
 
 fn run(seed: u64, time: Duration, durability: &str) -> History {

@@ -1,5 +1,6 @@
-//! The real process under load, killed with SIGKILL fifty times, or `KILL_ROUNDS` times: nothing acknowledged or shown is
-//! lost, nothing that an idempotent producer sends comes twice, commits stay what they were, and no position goes back.
+//! The real process under load, killed with SIGKILL again and again, `KILL_ROUNDS` times if that is set: nothing acknowledged or shown is
+//! lost, nothing that an idempotent producer sends comes twice, commits stay what they were, no position goes back, and views
+//! show what they showed.
 #![allow(clippy::disallowed_methods, reason = "the test keeps time and folders of its own")]
 
 mod audit;
@@ -8,7 +9,13 @@ mod audit;
 mod broker;
 mod committer;
 mod load;
+#[path = "../common/seed.rs"]
+mod seed;
 mod stamp;
+#[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "shared by several tests")]
+mod tools;
+mod views;
 mod watcher;
 mod writer;
 
@@ -19,6 +26,7 @@ use std::time::{Duration, Instant};
 use audit::Audit;
 use broker::Start;
 use committer::Committer;
+use seed::SayWhenItFails;
 use streamstack::cli::client::Client;
 use streamstack::disk::SplitMix;
 use writer::Writer;
@@ -26,6 +34,8 @@ use writer::Writer;
 const ROUNDS: u64 = 50;
 /// For a longer run than one of every day.
 const ROUNDS_VARIABLE: &str = "KILL_ROUNDS";
+/// For a run that is to be looked at again.
+const SEED_VARIABLE: &str = "KILL_SEED";
 const TOPIC: &str = "ledger";
 const NUM_PARTITIONS: i32 = 2;
 /// Short, so that timed seals happen in every round too.
@@ -42,6 +52,8 @@ fn kill_9_under_load_without_syncs_loses_nothing_acknowledged() {
 }
 
 fn killed_again_and_again(durability: &str, seed: u64) {
+    let seed = number_of(SEED_VARIABLE).unwrap_or(seed);
+    let _told = SayWhenItFails { variable: SEED_VARIABLE, seed };
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let start = || Start::at(folder.path()).with(&[&format!("streamstack.durability={durability}")]);
     let begin = Instant::now();
@@ -52,7 +64,7 @@ fn killed_again_and_again(durability: &str, seed: u64) {
     let mut writers = all_writers(&mut client);
     let (mut audit, mut committer) = (Audit::new(seed), Committer::default());
     broker.kill();
-    let rounds = std::env::var(ROUNDS_VARIABLE).map_or(ROUNDS, |text| text.parse().expect("a number of rounds"));
+    let rounds = number_of(ROUNDS_VARIABLE).unwrap_or(ROUNDS);
     for round in 0..rounds {
         if round % 3 == 2 {
             killed_while_it_starts(start(), Duration::from_millis(random.below(30)));
@@ -76,6 +88,11 @@ fn killed_again_and_again(durability: &str, seed: u64) {
     assert!(committer.num_acknowledged() > 0);
     let size = bytes_in(folder.path());
     println!("{durability}: {rounds} kills, {audit}, {size} MB in {:.0} s", begin.elapsed().as_secs_f64());
+}
+
+/// What the environment says, if it does.
+fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
 /// In the middle of its recovery, or thereabouts.

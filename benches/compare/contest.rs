@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use crate::Fault;
 use crate::broker::Broker;
+use crate::lives;
 use crate::memory;
 use crate::options::{Contestant, Options};
 use crate::sample::Sample;
-use crate::workload::{self, Workload};
+use crate::workload::{self, FETCHED_MB, Workload};
 
 /// A broker's answers to all the workloads.
 pub struct Standing {
@@ -57,8 +58,8 @@ impl Standing {
         let seconds = options.seconds();
         // A JVM needs its loops compiled.
         for (workload, _) in &self.workloads {
-            if let Some(filler) = workload.filler() {
-                filler.run(&broker.address, broker.pid, seconds / 2.0)?;
+            if let Some(topic) = workload.reads() {
+                lives::fill(&broker, &topic, FETCHED_MB)?;
             }
             workload.run(&broker.address, broker.pid, seconds / 2.0)?;
         }

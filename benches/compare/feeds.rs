@@ -33,7 +33,7 @@ pub fn run(options: &Options, num_commits: usize, num_feeds: usize) -> Result<()
 fn read_rates(broker: &Broker, options: &Options) -> Result<(), Fault> {
     let seal = [("streamstack.seal.bytes", "16777216")];
     load::create(&broker.address, &["filled".to_owned()], 1, &seal)?;
-    fill(broker, MEGABYTES)?;
+    fill(broker, "filled", MEGABYTES)?;
     let mut rates = [Vec::new(), Vec::new()];
     for _ in 0..options.rounds() {
         for (rates, topic) in rates.iter_mut().zip(["filled", "filled..feed"]) {

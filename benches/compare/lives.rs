@@ -8,6 +8,9 @@ use crate::load::{self, Aim, Shape};
 use crate::options::{Contestant, Options};
 use crate::{memory, process};
 
+/// The topic that much is written to.
+const FILLED: &str = "filled";
+
 /// What one broker's life gave, in the order of the table.
 struct Life {
     contestant: Contestant,
@@ -59,7 +62,7 @@ fn live(
     broker.stop()?;
 
     let mut broker = Broker::start(contestant, options)?;
-    fill(&broker, megabytes)?;
+    fill(&broker, FILLED, megabytes)?;
     note(
         format!("kill and start with {megabytes} MB: start, s"),
         broker.restart(Ending::Kill, contestant, options)?.as_secs_f64(),
@@ -69,14 +72,16 @@ fn live(
     Ok(figures)
 }
 
-/// Produces large requests until that much is there.
-pub fn fill(broker: &Broker, megabytes: u64) -> Result<(), Fault> {
+/// Produces large requests to a topic until that much is there.
+pub fn fill(broker: &Broker, topic: &str, megabytes: u64) -> Result<(), Fault> {
+    /// At a time: what is too much at the end is little.
+    const SECONDS: f64 = 0.1;
     let shape = Shape::new(1024, 128, 5);
     let mut left = megabytes as f64;
-    load::prepare(&broker.address, "filled", 1)?;
+    load::prepare(&broker.address, topic, 1)?;
     while left > 0.0 {
-        let aim = Aim { address: &broker.address, topic: "filled", pid: None, seconds: 1.0 };
-        left -= load::produce(&aim, shape)?.mb_per_s;
+        let aim = Aim { address: &broker.address, topic, pid: None, seconds: SECONDS };
+        left -= load::produce(&aim, shape)?.mb_per_s * SECONDS;
     }
     Ok(())
 }

@@ -14,13 +14,16 @@ pub struct Workload {
 #[derive(Clone, Copy)]
 enum Load {
     Produce(Shape),
-    /// Up to this many bytes at once from the topic that the workload "produce 1 KiB x 128" fills.
+    /// Up to this many bytes at once from a topic of [`FETCHED_MB`].
     Fetch(i32),
     /// End to end, one record of this size at a time.
     Tail(usize),
 }
 
-/// In the order of running: the large produce comes before the fetch that reads what it wrote.
+/// What is read again and again: as much from every broker, however fast it takes writes.
+pub const FETCHED_MB: u64 = 1000;
+
+/// In the order of running.
 pub const ALL: [Workload; 13] = [
     Workload { name: "produce 100 B x 10", load: Load::Produce(Shape::new(100, 10, 5)) },
     Workload { name: "produce 100 B x 100", load: Load::Produce(Shape::new(100, 100, 5)) },
@@ -58,15 +61,15 @@ impl Workload {
         }
     }
 
-    /// What must have run before it, so that there is something to read.
-    pub fn filler(&self) -> Option<Workload> {
-        matches!(self.load, Load::Fetch(_)).then_some(Workload { name: "fill", load: Load::Produce(LARGE) })
+    /// The topic that must hold [`FETCHED_MB`] before it.
+    pub fn reads(&self) -> Option<String> {
+        matches!(self.load, Load::Fetch(_)).then(|| self.topic())
     }
 
     fn topic(&self) -> String {
         match self.load {
             Load::Produce(shape) => topic_of(shape),
-            Load::Fetch(_) => topic_of(LARGE),
+            Load::Fetch(_) => "fetched".to_owned(),
             Load::Tail(_) => "tail".to_owned(),
         }
     }

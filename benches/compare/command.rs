@@ -23,7 +23,8 @@ pub fn run(command: &Command) -> Result<(), Fault> {
         | Command::Groups
         | Command::Transactions
         | Command::Open { .. }
-        | Command::Crowds { .. } => {}
+        | Command::Crowds { .. }
+        | Command::Views { .. } => {}
         Command::Ready { addr } => println!("ready ms={:.1}", load::ready(addr)?.as_secs_f64() * 1e3),
         Command::Echo { size, seconds } => print("echo", load::echo(*size, *seconds)?),
     }

@@ -21,6 +21,7 @@ mod process;
 mod report;
 mod sample;
 mod transactions;
+mod views;
 mod wire;
 mod workload;
 
@@ -39,6 +40,7 @@ fn main() -> Result<(), Fault> {
         Some(options::Command::Open { streams, polls, pause_ms }) => {
             open::run(&options, *streams, open::Day { polls: *polls, pause_ms: *pause_ms })
         }
+        Some(options::Command::Views { records, largest }) => views::run(&options, *records, *largest),
         Some(options::Command::Crowds { idle }) => crowds::run(&options, *idle),
         Some(command) => command::run(command),
         None => {

@@ -151,6 +151,17 @@ pub enum Command {
         #[arg(long, default_value_t = 50)]
         pause_ms: u64,
     },
+    /// Views in a mode: how fast they are read, beside the plain topic and a client that reads all of it and filters; how soon
+    /// the first record comes; how fast the index is built, and what keeping it up takes from producing. With Kafka among the
+    /// brokers, `..latest` beside its compacted topic.
+    Views {
+        /// The histories of so many records alone.
+        #[arg(long)]
+        records: Option<u64>,
+        /// No history of more records.
+        #[arg(long, default_value_t = 10_000_000)]
+        largest: u64,
+    },
     /// Many connections, good and bad ones: the broker's memory, and how a good client fares beside them.
     Crowds {
         /// Idle connections.

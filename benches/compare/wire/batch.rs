@@ -30,6 +30,19 @@ pub fn batch_of(writer: Option<Writer>, count: usize, size: usize) -> Vec<u8> {
     framed(writer, count, &records.0)
 }
 
+/// A batch of these keys and values, of no producer in particular.
+pub fn batch_with<'a>(records: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {
+    let (mut count, mut written, mut record) = (0, Buffer::default(), Buffer::default());
+    for (key, value) in records {
+        record.0.clear();
+        record.i8(0).varint(0).varint(count as i64).varint(key.len() as i64).raw(key);
+        record.varint(value.len() as i64).raw(value).varint(0);
+        written.varint(record.0.len() as i64).raw(&record.0);
+        count += 1;
+    }
+    framed(None, count, &written.0)
+}
+
 /// Puts the batch's head in front: base offset, length, leader epoch, magic, crc32c, and what the crc covers.
 fn framed(writer: Option<Writer>, count: usize, records: &[u8]) -> Vec<u8> {
     const TRANSACTIONAL: i16 = 1 << 4;

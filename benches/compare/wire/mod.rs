@@ -5,16 +5,18 @@ mod batch;
 mod buffer;
 mod connection;
 mod group;
+mod record;
 mod request;
 mod transaction;
 
 pub use answer::{created, fetched, listed, names_a_broker, produced};
-pub use batch::{Writer, batch, batch_of};
+pub use batch::{Writer, batch, batch_of, batch_with};
 pub use connection::Connection;
 pub use group::{
     Joined, Membership, code, committed, find_coordinator, found_coordinator, heartbeat, join_group, joined,
     offset_commit, sync_group, synced,
 };
+pub use record::{Record, records};
 pub use request::{create_topics, fetch, fetch_committed, list_end, metadata, produce};
 
 pub use transaction::{

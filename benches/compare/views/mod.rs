@@ -4,7 +4,8 @@ mod client;
 mod history;
 mod pass;
 
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use self::history::{COMMIT_RECORDS, History};
 use self::pass::{Pass, end_of, pass};
@@ -123,7 +124,12 @@ fn kept_up(broker: &Broker, history: &History) -> Result<(), Fault> {
         *rate = history.records as f64 / begin.elapsed().as_secs_f64();
     }
     let begin = Instant::now();
-    end_of(&mut Connection::open(&broker.address)?, &format!("{TOPIC}..dedup"))?;
+    let mut connection = Connection::open(&broker.address)?;
+    // The last record of a feed is the last of its key.
+    let end = end_of(&mut connection, &format!("{TOPIC}..feed"))?;
+    while end_of(&mut connection, &format!("{TOPIC}..latest"))? < end {
+        thread::sleep(Duration::from_millis(1));
+    }
     let behind = begin.elapsed().as_secs_f64();
     let [without, with] = rates;
     println!(

@@ -2,6 +2,9 @@
 //! and with them their offsets and times; so do the producer's fields and the codec.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use bytes::Bytes;
 
 use super::attributes::{Compression, TimestampType};
 use super::codec;
@@ -9,19 +12,23 @@ use super::error::BatchError;
 use super::header::{BatchHeader, HEADER_LEN, checksum};
 use super::varint::Cursor;
 
+/// Bytes of a batch's records on average from which on they are not copied. For smaller ones a copy costs less than a slice.
+const APART_MIN: usize = 512;
+
 /// A batch that is still to be [finished](KeptBatch::finish).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[must_use]
 pub struct KeptBatch {
     stored: BatchHeader,
     kept: Kept,
+    apart: Vec<Bytes>,
 }
 
 /// Appends `stored`, a whole batch, to `out` with those records only whose offset delta `keeps` names, of which there must be
-/// one; the header is written when it is finished. At most `bytes_max` bytes are decompressed. The checksum is verified: a
-/// new one must not cover up damage.
+/// one; the header is written when it is finished. Large records are not appended: they are [apart](KeptBatch::apart). At most
+/// `bytes_max` bytes are decompressed. The checksum is verified: a new one must not cover up damage.
 pub fn keep_records(
-    stored: &[u8],
+    stored: &Bytes,
     bytes_max: usize,
     keeps: impl FnMut(i32) -> bool,
     out: &mut Vec<u8>,
@@ -36,21 +43,37 @@ pub fn keep_records(
         }
     };
     out.resize(out.len() + HEADER_LEN, 0);
+    let is_large = records.len() >= APART_MIN * usize::try_from(header.record_count).unwrap_or(0);
+    let mut apart = Vec::new();
     let kept = match codec {
-        Compression::None => copy_kept(&header, &records, keeps, out)?,
+        Compression::None if is_large => {
+            let slice = |at: Range<usize>| stored.slice(HEADER_LEN + at.start..HEADER_LEN + at.end);
+            select(&header, &records, keeps, |at| apart.push(slice(at)))?
+        }
+        Compression::None => select(&header, &records, keeps, |at| out.extend_from_slice(&records[at]))?,
         _ => {
             let mut plain = Vec::new();
-            let kept = copy_kept(&header, &records, keeps, &mut plain)?;
+            let kept = select(&header, &records, keeps, |at| plain.extend_from_slice(&records[at]))?;
             out.extend_from_slice(&codec::compress(codec, &plain));
             kept
         }
     };
     // Consumers do not get past a batch without records.
     assert!(kept.num_records > 0, "no record of the batch at offset {} is kept", header.base_offset);
-    Ok(KeptBatch { stored: header, kept })
+    Ok(KeptBatch { stored: header, kept, apart })
 }
 
 impl KeptBatch {
+    /// What belongs to the batch behind what was appended: slices of the stored one.
+    pub fn apart(&self) -> &[Bytes] {
+        &self.apart
+    }
+
+    /// Bytes of that.
+    pub fn apart_len(&self) -> usize {
+        self.apart.iter().map(Bytes::len).sum()
+    }
+
     /// Writes the header of `batch`, which is what was appended. It goes to `base_offset` and reaches to `end`, behind its last
     /// record: what lies between is a hole, which readers pass over with the batch.
     pub fn finish(&self, batch: &mut [u8], base_offset: i64, end: i64) {
@@ -61,11 +84,12 @@ impl KeptBatch {
             TimestampType::Create => stored.base_timestamp.wrapping_add(kept.max_timestamp_delta),
             TimestampType::LogAppend => stored.max_timestamp,
         };
-        let length = i32::try_from(batch.len() - LENGTH_END).expect("a batch is smaller than 2 GiB");
+        let length = batch.len() - LENGTH_END + self.apart_len();
+        let length = i32::try_from(length).expect("a batch is smaller than 2 GiB");
         let record_count = kept.num_records;
         let mut header = BatchHeader { base_offset, length, last_offset_delta, max_timestamp, record_count, ..stored };
         batch[..HEADER_LEN].copy_from_slice(&header.encode());
-        header.crc = checksum(batch);
+        header.crc = self.apart.iter().fold(checksum(batch), |crc, part| crc32c::crc32c_append(crc, part));
         batch[..HEADER_LEN].copy_from_slice(&header.encode());
     }
 }
@@ -91,16 +115,16 @@ fn whole(stored: &[u8]) -> Result<BatchHeader, BatchError> {
     Ok(header)
 }
 
-/// Neighbours are copied together.
-fn copy_kept(
+/// Tells `take` where in `records` those are that stay, neighbours together.
+fn select(
     header: &BatchHeader,
     records: &[u8],
     mut keeps: impl FnMut(i32) -> bool,
-    out: &mut Vec<u8>,
+    mut take: impl FnMut(Range<usize>),
 ) -> Result<Kept, BatchError> {
     let mut kept = Kept { num_records: 0, last_delta: -1, max_timestamp_delta: i64::MIN };
     let mut input = Cursor::new(records);
-    let (mut copy_from, mut at) = (0, 0);
+    let (mut take_from, mut at) = (0, 0);
     for index in 0..header.record_count {
         let malformed = |reason| BatchError::MalformedRecord { index, count: header.record_count, reason };
         let head = RecordHead::read(&mut input).map_err(malformed)?;
@@ -110,12 +134,16 @@ fn copy_kept(
             kept.last_delta = head.offset_delta;
             kept.max_timestamp_delta = kept.max_timestamp_delta.max(head.timestamp_delta);
         } else {
-            out.extend_from_slice(&records[copy_from..at]);
-            copy_from = end;
+            if take_from < at {
+                take(take_from..at);
+            }
+            take_from = end;
         }
         at = end;
     }
-    out.extend_from_slice(&records[copy_from..at]);
+    if take_from < at {
+        take(take_from..at);
+    }
     Ok(kept)
 }
 

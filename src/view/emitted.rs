@@ -148,7 +148,11 @@ impl Reader<'_> {
                 self.output.has_room_for(end - whole.at.start, !whole.at.is_empty())
             } else {
                 self.output.take_whole(whole.next(), shift);
-                num_emitted == 0 || self.reencode(&header, stored, feed_base, next)?
+                // By its share of the records: what is made and does not fit would be made in vain.
+                let expected = (end - whole.at.end) as i64 * num_emitted / i64::from(header.record_count.max(1));
+                num_emitted == 0
+                    || (self.output.has_room_for(expected as usize, false)
+                        && self.reencode(&header, &bytes.slice(whole.at.end..end), feed_base, next)?)
             };
             if !is_taken {
                 return Ok(None);
@@ -165,7 +169,7 @@ impl Reader<'_> {
     fn reencode(
         &mut self,
         header: &BatchHeader,
-        stored: &[u8],
+        stored: &Bytes,
         feed_base: i64,
         next: Option<i64>,
     ) -> Result<bool, ViewError> {
@@ -207,7 +211,7 @@ fn bad(offset: Offset) -> impl FnOnce(batch::BatchError) -> ViewError {
 struct Output {
     budget: Budget,
     parts: Vec<Bytes>,
-    /// Re-encoded batches that are not among the parts yet.
+    /// Re-encoded batches that are not among the parts yet; of the last one it may be the header alone.
     made: Vec<u8>,
     /// The last one of them.
     open: Option<OpenBatch>,
@@ -255,7 +259,8 @@ impl Output {
             return Ok(false);
         }
         let kept = make(&mut self.made)?;
-        let num_bytes = self.made.len() - before;
+        let num_made = self.made.len() - before;
+        let num_bytes = num_made + kept.apart_len();
         let fits = self.has_room_for(num_bytes, false);
         if !fits {
             self.made.truncate(before);
@@ -264,14 +269,21 @@ impl Output {
         self.len += num_bytes;
         // Batches must not lie over each other.
         self.close(base);
-        self.open = Some(OpenBatch { kept, at: before..self.made.len(), base, reach });
+        self.open = Some(OpenBatch { kept, at: self.made.len() - num_made..self.made.len(), base, reach });
         Ok(true)
     }
 
     /// What comes next begins at `end` or later.
     fn close(&mut self, end: i64) {
         if let Some(OpenBatch { kept, at, base, reach }) = self.open.take() {
-            kept.finish(&mut self.made[at], base, reach.min(end));
+            kept.finish(&mut self.made[at.clone()], base, reach.min(end));
+            if !kept.apart().is_empty() {
+                // Behind it is what was made since.
+                let since = self.made.split_off(at.end);
+                self.flush();
+                self.parts.extend_from_slice(kept.apart());
+                self.made = since;
+            }
         }
     }
 

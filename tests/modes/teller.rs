@@ -145,6 +145,8 @@ impl Teller {
             0 => None,
             1 => Some(String::new()),
             2 => Some(format!("{:050}", self.random.below(self.num_values))),
+            // So long that its batch is not copied when a part of it is shown.
+            3 => Some(format!("{:02500}", self.random.below(self.num_values))),
             _ => Some(format!("v{}", self.random.below(self.num_values))),
         };
         Record { key, value, timestamp: 1_000_000 + self.random.below(1_000) as i64 }

@@ -4,11 +4,24 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn kept(stored: &[u8], base_offset: i64, end: i64, keeps: impl FnMut(i32) -> bool) -> Bytes {
+fn kept(stored: &Bytes, base_offset: i64, end: i64, keeps: impl FnMut(i32) -> bool) -> Bytes {
     let mut out = b"before".to_vec();
     let kept = keep_records(stored, 1 << 20, keeps, &mut out).unwrap();
     kept.finish(&mut out[6..], base_offset, end);
-    Bytes::from(out.split_off(6))
+    Bytes::from([&out[6..], &kept.apart().concat()].concat())
+}
+
+/// So large are records that are not copied.
+const LARGE: usize = 2_000;
+
+#[test]
+fn large_records_are_not_copied() {
+    let stored = a_batch(20, LARGE, Compression::None).build();
+    let mut out = Vec::new();
+    let kept = keep_records(&stored, 1 << 20, |delta| delta != 7, &mut out).unwrap();
+    let within = |part: &Bytes| stored.as_ptr_range().contains(&part.as_ptr());
+    assert_eq!((out.len(), kept.apart().len()), (HEADER_LEN, 2));
+    assert!(kept.apart().iter().all(within));
 }
 
 #[derive(Debug, PartialEq)]
@@ -33,12 +46,13 @@ fn told(batch: &Bytes) -> Vec<Told> {
     told.collect()
 }
 
-fn a_batch(count: usize, compression: Compression) -> BatchBuilder {
+/// Records with values of up to 40 bytes more than `size`.
+fn a_batch(count: usize, size: usize, compression: Compression) -> BatchBuilder {
     let mut builder = BatchBuilder::new(500).compression(compression);
     for n in 0..count {
         let key = format!("k{n}");
         let headers = [Header { key: b"h", value: None }, Header { key: b"n", value: Some(key.as_bytes()) }];
-        let value = (n % 3 > 0).then(|| vec![n as u8; n % 40]);
+        let value = (n % 3 > 0).then(|| vec![n as u8; size + n % 40]);
         // Times that go up and down: the greatest one need not be the last one's.
         let timestamp = NOW + (n as i64 * 7919) % 100;
         let key = (n % 4 > 0).then_some(key.as_bytes());
@@ -52,11 +66,12 @@ proptest! {
     fn what_stays_is_as_it_was(
         keeps in prop::collection::vec(any::<bool>(), 1..60),
         codec in prop::sample::select(&Compression::ALL[..]),
+        size in prop::sample::select(&[0, LARGE][..]),
         hole in 0..1000i32,
     ) {
         let Some(last) = keeps.iter().rposition(|keep| *keep) else { return Ok(()) };
         let producer = Producer { id: 9, epoch: 3, base_sequence: 77 };
-        let stored = a_batch(keeps.len(), codec).producer(producer).transactional().build();
+        let stored = a_batch(keeps.len(), size, codec).producer(producer).transactional().build();
         let last_offset_delta = last as i32 + hole;
         let batch = kept(&stored, 700, 701 + i64::from(last_offset_delta), |delta| keeps[delta as usize]);
 
@@ -83,9 +98,11 @@ proptest! {
 
 #[test]
 fn a_batch_of_which_all_stays_keeps_its_records_to_the_byte() {
-    let stored = a_batch(20, Compression::None).build();
-    let batch = kept(&stored, 500, 520, |_| true);
-    assert_eq!(batch, stored);
+    for size in [0, LARGE] {
+        let stored = a_batch(20, size, Compression::None).build();
+        let batch = kept(&stored, 500, 520, |_| true);
+        assert_eq!(batch, stored);
+    }
 }
 
 #[test]
@@ -101,7 +118,7 @@ fn damage_is_not_given_a_checksum_that_holds() {
     for at in [21, 40, 61, 75] {
         let mut stored = some_records(5).build().to_vec();
         stored[at] ^= 4;
-        let damaged = keep_records(&stored, 1 << 20, |_| true, &mut Vec::new());
+        let damaged = keep_records(&Bytes::from(stored), 1 << 20, |_| true, &mut Vec::new());
         assert!(matches!(damaged, Err(BatchError::Crc { .. })), "byte {at}: {damaged:?}");
     }
 }

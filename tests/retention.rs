@@ -323,6 +323,25 @@ fn commits_are_held_for_a_group_that_reads_by_a_plain_name_of_a_view() {
 }
 
 #[test]
+fn commits_are_held_for_a_group_that_reads_from_a_commit_on() {
+    let mut served = Served::start(&[]);
+    served.create("orders", &[("streamstack.retention.commits", "1"), ("streamstack.retain", "warehouse")]);
+    for _ in 0..6 {
+        served.commit("orders", 10, 0);
+    }
+    served.create("orders-late", &[("streamstack.view", "orders..since-4")]);
+    move_to(&mut served, "orders..since-1..dedup", 0);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (1, 6), "commit 0 is none of those that it reads");
+    move_to(&mut served, "orders..since-1", 3);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (3, 6));
+    move_to(&mut served, "orders-late", 0);
+    served.enforce();
+    assert_eq!(served.bounds("orders..feed"), (4, 6), "a plain name holds no more than the view that it names");
+}
+
+#[test]
 fn nothing_is_held_for_a_group_without_a_position_nor_against_the_operator() {
     let mut served = Served::start(&[]);
     served.create("orders", &[("streamstack.retention.commits", "2"), ("streamstack.retain", "warehouse")]);

@@ -1,6 +1,7 @@
 //! Subscriptions: the positions of consumer groups, and what of their membership lasts.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use bytes::Bytes;
 
@@ -209,6 +210,12 @@ impl Subscription {
     /// The positions in one topic, by partition.
     pub fn positions_in(&self, topic: &str) -> impl Iterator<Item = (PartitionId, &Position)> {
         self.positions.get(topic).into_iter().flatten().map(|(partition, position)| (*partition, position))
+    }
+
+    /// The topics with positions whose names begin so.
+    pub fn topics_beginning<'a>(&'a self, beginning: &'a str) -> impl Iterator<Item = &'a str> {
+        let from = self.positions.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));
+        from.map(|(topic, _)| topic.as_str()).take_while(move |topic| topic.starts_with(beginning))
     }
 
     /// It has positions on a feed, or on a view of it.

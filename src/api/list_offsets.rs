@@ -14,7 +14,7 @@ use super::topic::{self, Readable};
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
 use crate::model::Timestamp;
-use crate::view::{Found, Isolation};
+use crate::view::{Found, Isolation, Reader};
 
 /// Special timestamps of the protocol.
 const LATEST: i64 = -1;
@@ -55,9 +55,13 @@ fn answer_topic(
     version: i16,
 ) -> ListOffsetsTopicResponse {
     let readable = topic::by_name(broker, &wanted.name.0).map_err(|refusal| refusal.for_reader());
+    let mut reader = readable.as_ref().map(|readable| (readable, readable.view.reader()));
     let partitions = wanted.partitions.iter().map(|partition| {
         let index = partition.partition_index;
-        let found = readable.as_ref().map_err(|e| *e).and_then(|r| find(broker, r, partition, isolation, version));
+        let found = match &mut reader {
+            Ok((readable, reader)) => find(broker, readable, reader, partition, isolation, version),
+            Err(error) => Err(**error),
+        };
         match found {
             Ok(found) => answer(index, found, version),
             Err(error) => refused(index, error),
@@ -69,6 +73,7 @@ fn answer_topic(
 fn find(
     broker: &Broker,
     readable: &Readable,
+    reader: &mut Reader<'_>,
     wanted: &ListOffsetsPartition,
     isolation: Isolation,
     version: i16,
@@ -80,14 +85,13 @@ fn find(
     if wanted.current_leader_epoch > LEADER_EPOCH {
         return Err(ResponseError::UnknownLeaderEpoch);
     }
-    let view = &readable.view;
     let found = match wanted.timestamp {
-        LATEST => view.bounds(id, isolation).map(|bounds| Some(untimed(bounds.end))),
-        EARLIEST | EARLIEST_LOCAL => view.bounds(id, isolation).map(|bounds| Some(untimed(bounds.start))),
-        MAX_TIMESTAMP => view.newest(id, isolation),
-        time if time >= 0 => view.find_time(id, Timestamp(time), isolation),
+        LATEST => reader.bounds(id, isolation).map(|bounds| Some(untimed(bounds.end))),
+        EARLIEST | EARLIEST_LOCAL => reader.bounds(id, isolation).map(|bounds| Some(untimed(bounds.start))),
+        MAX_TIMESTAMP => reader.newest(id, isolation),
+        time if time >= 0 => reader.find_time(id, Timestamp(time), isolation),
         // Tiered offsets: there is nothing of the kind here.
-        _ => view.bounds(id, isolation).map(|_| None),
+        _ => reader.bounds(id, isolation).map(|_| None),
     };
     found.map_err(|failure| topic::read_failure(broker, readable, wanted.partition_index, &failure))
 }

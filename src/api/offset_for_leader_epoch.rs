@@ -8,10 +8,10 @@ use kafka_protocol::messages::offset_for_leader_epoch_response::{EpochEndOffset,
 use kafka_protocol::messages::{OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse};
 
 use super::node::LEADER_EPOCH;
-use super::topic::{self, Readable};
+use super::topic;
 use super::{Reply, RequestContext};
 use crate::broker::Broker;
-use crate::view::Isolation;
+use crate::view::{Isolation, Reader};
 use crate::wire::error;
 
 /// No epoch, or no offset.
@@ -28,9 +28,10 @@ pub fn handle(broker: &Arc<Broker>, context: &RequestContext<'_>, request: Offse
 
 fn answer_topic(broker: &Broker, asked: &OffsetForLeaderTopic) -> OffsetForLeaderTopicResult {
     let readable = topic::by_name(broker, &asked.topic).map_err(|refusal| refusal.for_reader());
+    let mut reader = readable.as_ref().map(|readable| readable.view.reader());
     let partitions = asked.partitions.iter().map(|partition| {
         let answer = EpochEndOffset::default().with_partition(partition.partition);
-        match readable.as_ref().map_err(|error| *error).and_then(|readable| end_of(readable, partition)) {
+        match reader.as_mut().map_err(|error| **error).and_then(|reader| end_of(reader, partition)) {
             Ok(Some(end)) => answer.with_leader_epoch(LEADER_EPOCH).with_end_offset(end),
             Ok(None) => answer.with_leader_epoch(UNDEFINED).with_end_offset(UNDEFINED.into()),
             Err(error) => {
@@ -42,9 +43,9 @@ fn answer_topic(broker: &Broker, asked: &OffsetForLeaderTopic) -> OffsetForLeade
 }
 
 /// The end of the epoch asked for; none if there was no such epoch.
-fn end_of(readable: &Readable, asked: &OffsetForLeaderPartition) -> Result<Option<i64>, ResponseError> {
+fn end_of(reader: &mut Reader<'_>, asked: &OffsetForLeaderPartition) -> Result<Option<i64>, ResponseError> {
     let id = topic::partition_id(asked.partition).ok_or(ResponseError::UnknownTopicOrPartition)?;
-    let bounds = readable.view.bounds(id, Isolation::ReadUncommitted).map_err(|error| error::of_view_read(&error))?;
+    let bounds = reader.bounds(id, Isolation::ReadUncommitted).map_err(|error| error::of_view_read(&error))?;
     if asked.current_leader_epoch > LEADER_EPOCH {
         return Err(ResponseError::UnknownLeaderEpoch);
     }

@@ -43,12 +43,17 @@ impl Filtered {
         Ok(filtered)
     }
 
-    pub fn bounds(&self, feed: &dyn Published, partition: PartitionId) -> Result<Bounds, ViewReadError> {
-        Ok(self.look(feed, partition)?.bounds())
+    /// The offsets of what is emitted. Here and below, what is known of the partitions at `moment` is not looked up again.
+    pub fn bounds(
+        &self,
+        feed: &dyn Published,
+        moment: &mut Moment,
+        partition: PartitionId,
+    ) -> Result<Bounds, ViewReadError> {
+        Ok(self.look_in(feed, moment, partition)?.bounds())
     }
 
-    /// Whole batches from the first emitted record at or after `from`. What is known of the partitions at `moment` is not
-    /// looked up again.
+    /// Whole batches from the first emitted record at or after `from`.
     pub fn read(
         &self,
         feed: &dyn Published,
@@ -57,17 +62,13 @@ impl Filtered {
         from: i64,
         budget: Budget,
     ) -> Result<(Bounds, Vec<Bytes>), ViewReadError> {
-        let found = match &moment.0 {
-            Some(found) => found.clone(),
-            None => moment.0.insert(Arc::new(self.find(feed)?)).clone(),
-        };
-        let look = self.look_at(feed, &found, partition)?;
+        let look = self.look_in(feed, moment, partition)?;
         let bounds = look.check(from)?;
         match emitted::read(&look.files, look.ends.first_run, look.bits(), from, budget) {
             Ok(parts) => Ok((bounds, parts)),
             Err(error) => {
                 // What was looked for may have been deleted meanwhile.
-                self.look(feed, partition)?.check(from)?;
+                self.look_in(feed, &mut Moment::default(), partition)?.check(from)?;
                 Err(error.into())
             }
         }
@@ -77,10 +78,15 @@ impl Filtered {
     pub fn find_time(
         &self,
         feed: &dyn Published,
+        moment: &mut Moment,
         partition: PartitionId,
         time: Timestamp,
     ) -> Result<Option<Found>, ViewReadError> {
-        let look = self.look(feed, partition)?;
+        let look = self.look_in(feed, moment, partition)?;
+        let bounds = look.bounds();
+        if bounds.start >= bounds.end {
+            return Ok(None);
+        }
         let history = feed.files().commits();
         let commit = history.first_sealed_from(time, feed.history().manifest, feed.commits())?.max(self.range.first);
         let end = FeedOffset(look.bits().end());
@@ -91,15 +97,20 @@ impl Filtered {
     }
 
     /// The newest seal time of an emitted record, and the first one that has it.
-    pub fn newest(&self, feed: &dyn Published, partition: PartitionId) -> Result<Option<Found>, ViewReadError> {
-        let look = self.look(feed, partition)?;
+    pub fn newest(
+        &self,
+        feed: &dyn Published,
+        moment: &mut Moment,
+        partition: PartitionId,
+    ) -> Result<Option<Found>, ViewReadError> {
+        let look = self.look_in(feed, moment, partition)?;
         let bounds = look.bounds();
         if bounds.start >= bounds.end {
             return Ok(None);
         }
         let Some(run) = look.run_at(bounds.end - 1)? else { return Ok(None) };
         let sealed = feed.files().commits().row(run.commit)?.sealed;
-        self.find_time(feed, partition, sealed)
+        self.find_time(feed, moment, partition, sealed)
     }
 
     /// The links, if they know what the name needs.
@@ -122,8 +133,17 @@ impl Filtered {
         }
     }
 
-    fn look(&self, feed: &dyn Published, partition: PartitionId) -> Result<Look, ViewReadError> {
-        self.look_at(feed, &self.find(feed)?, partition)
+    fn look_in(
+        &self,
+        feed: &dyn Published,
+        moment: &mut Moment,
+        partition: PartitionId,
+    ) -> Result<Look, ViewReadError> {
+        let found = match &moment.0 {
+            Some(found) => found,
+            None => &*moment.0.insert(self.find(feed)?),
+        };
+        self.look_at(feed, found, partition)
     }
 
     fn find(&self, feed: &dyn Published) -> Result<Whole, ViewReadError> {
@@ -226,7 +246,7 @@ fn may_look_up_all(feed: &dyn Published) -> Result<(), ViewReadError> {
 
 /// The view as it is found when it is first read, for whoever reads many partitions of it one after the other.
 #[derive(Default)]
-pub(super) struct Moment(Option<Arc<Whole>>);
+pub(super) struct Moment(Option<Whole>);
 
 /// All partitions as they were found at one moment.
 struct Whole {

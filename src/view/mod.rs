@@ -22,6 +22,7 @@ pub mod name;
 mod pieces;
 mod plain;
 mod published;
+mod reader;
 mod reading;
 mod selection;
 pub mod selector;
@@ -29,6 +30,7 @@ mod stream;
 
 pub use bounded::SealClock;
 pub use published::{Index, OpenStreamReading, PartitionEnds, Published};
-pub use reading::{Bounds, Budget, Extremes, Found, Isolation, Reader, Reading, View, ViewError, ViewReadError};
+pub use reader::Reader;
+pub use reading::{Bounds, Budget, Extremes, Found, Isolation, Reading, View, ViewError, ViewReadError};
 pub use selection::Selections;
 pub use selector::{Mode, Selector, ViewName};

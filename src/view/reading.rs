@@ -9,6 +9,7 @@ use super::feed_space::Stretch;
 use super::filtered::{Filtered, Moment};
 use super::history;
 use super::published::Published;
+use super::reader::Reader;
 use super::selection::Selections;
 use super::selector::{Mode, Selector, ViewName};
 use super::stream::{self, StreamReading};
@@ -18,35 +19,11 @@ use crate::store::{FileError, PartitionFiles, ReadError};
 
 /// An open view. Its bounds are asked anew at each read, since following views grow.
 pub struct View {
-    feed: Arc<dyn Published>,
-    content: Content,
+    pub(super) feed: Arc<dyn Published>,
+    pub(super) content: Content,
 }
 
-/// Reads partitions of a view, of which it looks up only once what concerns them all.
-pub struct Reader<'a> {
-    view: &'a View,
-    moment: Moment,
-}
-
-impl Reader<'_> {
-    /// See [`View::read`].
-    pub fn read(
-        &mut self,
-        partition: PartitionId,
-        from: i64,
-        budget: Budget,
-        isolation: Isolation,
-    ) -> Result<(Bounds, Reading), ViewReadError> {
-        let view = self.view;
-        let Content::Filtered(filtered) = &view.content else {
-            return view.read_anew(partition, from, budget, isolation);
-        };
-        let (bounds, parts) = filtered.read(&*view.feed, &mut self.moment, partition, from, budget)?;
-        Ok((bounds, parts.into()))
-    }
-}
-
-enum Content {
+pub(super) enum Content {
     Plain,
     Space(CommitRange),
     Filtered(Filtered),
@@ -256,7 +233,7 @@ impl View {
             Content::Seal => Ok(Bounds { start: self.feed.commits().0, end: self.feed.commits().0 }),
             Content::Plain => Ok(plain::bounds(self.ends(partition)?, isolation)),
             Content::Space(range) => Ok(bounds_of(self.stretch(*range, partition)?)),
-            Content::Filtered(filtered) => filtered.bounds(&*self.feed, partition),
+            Content::Filtered(filtered) => filtered.bounds(&*self.feed, &mut Moment::default(), partition),
             Content::Stream(reading) => self.stream_bounds(reading, partition, isolation),
         }
     }
@@ -272,12 +249,12 @@ impl View {
         self.reader().read(partition, from, budget, isolation)
     }
 
-    /// To read many partitions at about the same time.
+    /// To read many partitions, or to ask of them, at about the same time.
     pub fn reader(&self) -> Reader<'_> {
-        Reader { view: self, moment: Moment::default() }
+        Reader::of(self)
     }
 
-    fn read_anew(
+    pub(super) fn read_anew(
         &self,
         partition: PartitionId,
         from: i64,
@@ -318,7 +295,7 @@ impl View {
             Content::Seal => Vec::new(),
             Content::Space(range) => self.stretch(*range, partition)?.read(&*self.files(partition)?, from, budget)?,
             Content::Stream(reading) => self.read_stream(reading, partition, from, budget)?,
-            Content::Filtered(_) => unreachable!("it is read above"),
+            Content::Filtered(_) => unreachable!("its reader reads it"),
         };
         Ok((bounds, parts.into()))
     }
@@ -341,6 +318,15 @@ impl View {
         time: Timestamp,
         isolation: Isolation,
     ) -> Result<Option<Found>, ViewReadError> {
+        self.reader().find_time(partition, time, isolation)
+    }
+
+    pub(super) fn find_time_anew(
+        &self,
+        partition: PartitionId,
+        time: Timestamp,
+        isolation: Isolation,
+    ) -> Result<Option<Found>, ViewReadError> {
         let bounds = self.bounds(partition, isolation)?;
         if bounds.start >= bounds.end {
             return Ok(None);
@@ -350,7 +336,7 @@ impl View {
             Content::StreamLog => Ok(history::event_at(&*self.feed, time)?),
             Content::Seal => Ok(None),
             Content::Plain => Ok(plain::find_time(&*self.files(partition)?, bounds, time)?),
-            Content::Filtered(filtered) => filtered.find_time(&*self.feed, partition, time),
+            Content::Filtered(_) => unreachable!("its reader finds it"),
             Content::Space(range) => {
                 let stretch = self.stretch(*range, partition)?;
                 self.sealed_at_or_after(partition, range.first, stretch, time)
@@ -365,13 +351,21 @@ impl View {
 
     /// The newest time in the partition and the first record that has it.
     pub fn newest(&self, partition: PartitionId, isolation: Isolation) -> Result<Option<Found>, ViewReadError> {
+        self.reader().newest(partition, isolation)
+    }
+
+    pub(super) fn newest_anew(
+        &self,
+        partition: PartitionId,
+        isolation: Isolation,
+    ) -> Result<Option<Found>, ViewReadError> {
         let bounds = self.bounds(partition, isolation)?;
         if bounds.start >= bounds.end {
             return Ok(None);
         }
         match &self.content {
             Content::Plain => Ok(plain::newest(&*self.files(partition)?, bounds)?),
-            Content::Filtered(filtered) => filtered.newest(&*self.feed, partition),
+            Content::Filtered(_) => unreachable!("its reader finds it"),
             _ => {
                 let last = self.feed.sealed_at();
                 match self.find_time(partition, last, isolation)? {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use streamstack::disk::{Disk, FaultyDisk, ManualClock, OpenMode};
-use streamstack::model::PartitionId;
+use streamstack::model::{PartitionId, Timestamp};
 use streamstack::view::{Budget, Isolation, Selections};
 
 use crate::index::Index;
@@ -101,9 +101,13 @@ async fn a_reader_of_many_partitions_looks_them_up_once() {
     let mut reader = view.reader();
     for _ in 0..10 {
         for partition in 0..num_partitions as u32 {
-            reader.read(PartitionId(partition), 0, ALL, Isolation::ReadCommitted).unwrap();
+            let id = PartitionId(partition);
+            reader.read(id, 0, ALL, Isolation::ReadCommitted).unwrap();
+            assert!(reader.bounds(id, Isolation::ReadCommitted).is_ok());
+            assert!(reader.find_time(id, Timestamp(0), Isolation::ReadCommitted).is_ok());
+            assert!(reader.newest(id, Isolation::ReadCommitted).is_ok());
         }
     }
-    assert_eq!(links.ends_asked() - before, num_partitions);
+    assert_eq!(links.ends_asked() - before, num_partitions, "whatever is asked of them");
     teller.broker.shut_down().await.unwrap();
 }

@@ -20,7 +20,7 @@ pub struct Lag {
     pub end: Option<i64>,
     /// Up to the end, those that hold nothing or were deleted too.
     pub offsets: Option<u64>,
-    /// Records that are there to be read.
+    /// Records that are there to be read; in a mode of a view at most so many, for those that it leaves out count too.
     pub records: Option<u64>,
     /// Commits that hold something unread; none where positions have nothing to do with commits.
     pub commits: Option<u64>,

@@ -41,6 +41,8 @@ enum Command {
     /// One line for each subscription: its state, what it reads, how many records or commits it is behind
     List(ListArgs),
     /// Its state, its members, where it reads on, and how far behind that is: in offsets, records, commits and time
+    ///
+    /// On dedup, latest, live and changed it is at most so many records and commits: those that the view leaves out count too.
     Describe(DescribeArgs),
     /// Move a subscription that has no members; shows what it is going to do
     Reset(ResetArgs),

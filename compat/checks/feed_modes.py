@@ -3,8 +3,9 @@
 import threading
 
 from client import values
+from group_checks import positions_of
 from harness import beside, outcome
-from members import group
+from members import commit, group, when_settled
 from story import BY_HAND, seal
 
 TELLING = threading.Lock()
@@ -96,6 +97,49 @@ def declare_following(suite):
                 # Some members show a tombstone as an empty value.
                 read[view] = sorted([partition, offset, value or ""] for _, partition, offset, value in member.read)
         return read
+
+    @suite.check("feed.mode.before_and_after_sealing")
+    def sealing(c):
+        """Bounded names are asked for again until what they end with is sealed; then they are read whole, and stay so."""
+        topic = c.create(c.name("modes-sealing"), 1, BY_HAND)
+        views = [f"{topic}..{name}" for name in ("commit-1..dedup", "commits-0-1..latest", "upto-1..changed", "commits-0-1..live")]
+        tell(c, topic, [[("k0", "a"), ("k1", "a")]], "zero")
+        answer = {"before": [outcome(lambda: c.partitions(view)) for view in views]}
+        open_commit = [("k0", "a"), ("k0", "b"), ("k0", "b"), ("k1", None)]
+        c.produce(topic, 0, [{"key": key, "value": value} for key, value in open_commit])
+        answer["open"] = [outcome(lambda: c.partitions(view)) for view in views]
+        seal(c, topic, "one")
+        answer["sealed"] = [content(c, view, 1) for view in views]
+        tell(c, topic, [[("k0", "c"), ("k1", "c")]], "two")
+        answer["after"] = [content(c, view, 1) for view in views] == answer["sealed"]
+        return answer
+
+    @suite.check("feed.mode.group_is_shared")
+    def group_is_shared(c):
+        """A group leaves `..feed` for `..dedup` at the same position, and two members share what is left."""
+        topic = feed(c)
+        feed_view, view = f"{topic}..feed", f"{topic}..dedup"
+        c.wait_for(lambda: c.partitions(view) == 2)
+        with group(c, "modes-shared", [feed_view]) as g:
+            member = g.join()
+            g.shares(2)
+            c.wait_for(lambda: len(member.look().read) >= 5)
+            commit(c, member, [[feed_view, 0, 3, ""], [feed_view, 1, 1, ""]])
+            g.leave(member)
+        positions = [[view, *row[1:3], ""] for row in positions_of(c, g.name, feed_view, 2)]
+        moved = when_settled(c, lambda: c.ask("move", group=g.name, positions=positions))
+        with group(c, "modes-shared", [view]) as g:
+            g.join()
+            g.join()
+            shares = g.shares(2)
+
+            def read():
+                """Some members show a tombstone as an empty value."""
+                g.look()
+                return sorted({(partition, offset, value or "") for m in g.members for _, partition, offset, value in m.read})
+
+            c.wait_for(lambda: len(read()) >= 5)
+            return {"moved": moved, "shares": shares, "read": read()}
 
 
 def declare_names(suite):

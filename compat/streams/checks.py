@@ -1,7 +1,7 @@
 """checks.py BOOTSTRAP SUITE PREFIX [PART OF A NAME]: Kafka Streams against a broker, one JSON line a check."""
 
 from counting import Counting, Feeder
-from feeds import commits, view_as_source
+from feeds import commits, latest_as_tables, view_as_source
 from instance import instances
 from ready import Ready
 from suite import run, wait_until
@@ -107,6 +107,7 @@ run({
     "feed": {
         "feed.streams.commits": commits,
         "feed.streams.view_as_source": view_as_source,
+        "feed.streams.latest_as_tables": latest_as_tables,
     },
     "transactions-restart": {"restart.streams": restarted},
 })

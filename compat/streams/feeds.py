@@ -1,11 +1,13 @@
 """What Streams writes is a feed like any other: each of its commits is one commit, on every feed that it writes; and it can read a view."""
 
-from counting import Counting
+from counting import Counting, by_key
 from instance import instances
-from topics import Reader, create, manifests, read_all, seal, values, write
+from suite import wait_until
+from topics import Reader, create, manifests, partitions_of, read_all, seal, values, write
 
 ROUNDS = 20
 BY_HAND = {"streamstack.seal.ms": "86400000"}
+KEYS, CHANGED = 50, 10
 
 
 def commits(at):
@@ -58,3 +60,49 @@ def view_as_source(at):
             answer[batch] = values(reader.to_end())
     answer["commits"] = sorted({m["kind"] for m in manifests(at.bootstrap, at.name("copies"))})
     return answer
+
+
+def latest_as_tables(at):
+    """A table and a global table by names of what was written last for each key: whole at the first start, and after one in the same
+    folder; what is committed meanwhile comes to both, and what is not does not."""
+    feed = at.name("orders")
+    create(at.bootstrap, feed, 2, **BY_HAND)
+    for name in ("state", "everywhere"):
+        create(at.bootstrap, at.name(name), 2, **{"streamstack.view": f"{feed}..latest"})
+        partitions_of(at.bootstrap, at.name(name))
+    for name in ("questions", "answers", "changes"):
+        create(at.bootstrap, at.name(name), 2)
+    answer = {}
+    for start in ("first", "again"):
+        for what in (f"{start}, hidden", start):
+            commit(at, feed, {f"key{n}": f"{what} {n}" for n in range(KEYS)})
+        expected = {f"key{n}": f"{start} {n}" for n in range(KEYS)}
+        with instances() as begin:
+            instance = begin(at, at.name("tabling"), "tables", "kept").wait_until_it_runs()
+            answer[f"{start}: whole"] = becomes(at, expected, instance)
+            later = {f"key{n}": f"{start}, later {n}" for n in range(CHANGED)}
+            commit(at, feed, later)
+            write(at.bootstrap, feed, [("key0", "not sealed")])
+            answer[f"{start}: follows"] = becomes(at, expected | later, instance)
+            instance.stop()
+    changes = values(read_all(at.bootstrap, at.name("changes")))
+    answer["only what is the latest"] = not any("hidden" in value or value == "not sealed" for value in changes)
+    return answer
+
+
+def commit(at, feed, records):
+    write(at.bootstrap, feed, list(records.items()))
+    seal(at.bootstrap, feed, "by hand")
+
+
+def becomes(at, expected, instance):
+    """Asks for all keys until both tables say what is expected: they follow, each at its pace."""
+    told = {key: f"what: {value}, {value}" for key, value in expected.items()}
+
+    def said():
+        instance.must_live()
+        write(at.bootstrap, at.name("questions"), [(key, "what") for key in expected])
+        return {key: found[-1] for key, found in by_key(read_all(at.bootstrap, at.name("answers"))).items()}
+
+    wait_until("both tables say what was written last", lambda: said() == told)
+    return True

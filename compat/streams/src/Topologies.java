@@ -26,6 +26,7 @@ final class Topologies {
             case "names" -> withGlobalTable();
             case "stores" -> stores();
             case "copy" -> copy();
+            case "tables" -> tables();
             default -> throw new IllegalArgumentException("no topology " + name);
         }
         return builder.build();
@@ -71,6 +72,17 @@ final class Topologies {
         builder.stream(topic("orders") + "..feed", Consumed.with(Serdes.String(), Serdes.String()))
             .mapValues(value -> "copy of " + value)
             .to(topic("copies"));
+    }
+
+    /** A table and a global table of the same contents: what changes in the one, and what both say when they are asked. */
+    private void tables() {
+        var state = builder.<String, String>table(topic("state"));
+        GlobalKTable<String, String> everywhere = builder.globalTable(topic("everywhere"));
+        state.toStream().to(topic("changes"));
+        builder.<String, String>stream(topic("questions"))
+            .join(state, (question, value) -> question + ": " + value)
+            .join(everywhere, (key, answer) -> key, (answer, value) -> answer + ", " + value)
+            .to(topic("answers"));
     }
 
     private static Materialized<String, Long, KeyValueStore<Bytes, byte[]>> store(String name) {

@@ -2,8 +2,9 @@
 
 import time
 
+from confluent_kafka import Consumer, TopicPartition
 from suite import run
-from topics import Reader, create, manifests, values
+from topics import WAIT_S, Reader, create, manifests, seal, values, write
 from worker import Worker
 
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
@@ -11,6 +12,7 @@ SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 EXACTLY_ONCE = {"exactly.once.source.support": "enabled"}
 LINES, MORE, POLL, POLLS = 200, 100, 20, 6
 INTERVAL_MS, PACE_S = 2000, 0.3
+BY_HAND = {"streamstack.seal.ms": "86400000"}
 
 
 def exactly_once(at):
@@ -144,6 +146,46 @@ def interval_is_commit(at):
     }
 
 
+def filtered(at):
+    """Sinks of views that leave records out: each writes what its view holds, and after a restart of the worker what is new only."""
+    topic = at.name("filtered")
+    create(at.bootstrap, topic, **BY_HAND)
+    create(at.bootstrap, at.name("changes"), **{"streamstack.view": f"{topic}..changed"})
+    keyed(at, topic, "a1", "b1", "a1")
+    keyed(at, topic, "a1", "a2", "b1")
+    sinks = {"dedup": f"{topic}..dedup", "changed": at.name("changes"), "latest": f"{topic}..commits-0-1..latest"}
+    connectors = {name: {"connector.class": SINK, "topics": view, "file": str(at.folder / name)} for name, view in sinks.items()}
+    answer = {}
+    for step, counts in (("first", {"dedup": 3, "changed": 3, "latest": 2}), ("again", {"dedup": 4, "changed": 5, "latest": 2})):
+        worker = Worker(at, topic)
+        try:
+            for name, connector in connectors.items():
+                worker.create(at.name(name), connector)
+            for name, count in counts.items():
+                follow(at.folder / name, count, worker)
+        finally:
+            # It commits what it has written before it ends.
+            worker.stop()
+        answer[step] = {name: [(at.folder / name).read_text().splitlines(), position(at, name, view)] for name, view in sinks.items()}
+        keyed(at, topic, "b1", "b2", "a1")
+    return answer
+
+
+def position(at, name, view):
+    """Of the group of a sink."""
+    consumer = Consumer({"bootstrap.servers": at.bootstrap, "group.id": f"connect-{at.name(name)}"})
+    try:
+        return consumer.committed([TopicPartition(view, 0)], timeout=WAIT_S)[0].offset
+    finally:
+        consumer.close()
+
+
+def keyed(at, topic, *values):
+    """A commit of records whose key is the first letter of their value."""
+    write(at.bootstrap, topic, [(value[0], value) for value in values])
+    seal(at.bootstrap, topic, "by hand")
+
+
 def source(file, topic):
     return {
         "connector.class": SOURCE,
@@ -189,5 +231,9 @@ run({
         "connect.source.made_again": restarted_connector,
         "connect.sink": sink,
     },
-    "feed": {"feed.connect.poll_is_commit": poll_is_commit, "feed.connect.interval_is_commit": interval_is_commit},
+    "feed": {
+        "feed.connect.poll_is_commit": poll_is_commit,
+        "feed.connect.interval_is_commit": interval_is_commit,
+        "feed.connect.filtered": filtered,
+    },
 })

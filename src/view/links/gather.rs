@@ -56,14 +56,16 @@ impl Gatherer {
             if lot.after.commit < start {
                 self.forget();
                 lot.drop_commit(start);
+                skip_dropped(source, lot);
+                // No later commit may come that tells how far it is: it is said now.
+                lot.end_commits();
             }
             if lot.after.commit >= source.commits().0 {
                 return Ok(());
             }
             check_partitions(source, lot)?;
             if self.fill_commit(source, hasher, lot)? {
-                // What was dropped while other partitions were read counts as read.
-                (0..lot.after.ends.len() as u32).for_each(|partition| lot.skip(partition, source.space(partition).0));
+                skip_dropped(source, lot);
                 lot.end_commit();
             }
         }
@@ -134,6 +136,11 @@ impl Gatherer {
             ahead.extend(runs);
         }
     }
+}
+
+/// What was dropped, of whatever partition, counts as read.
+fn skip_dropped(source: &dyn Source, lot: &mut Lot) {
+    (0..lot.after.ends.len() as u32).for_each(|partition| lot.skip(partition, source.space(partition).0));
 }
 
 /// Makes room for partitions that the feed got.

@@ -36,7 +36,7 @@ pub struct Lot {
     pub cuts: Vec<Cut>,
     /// How far it goes.
     pub after: Position,
-    /// Where the last commit ends that it holds the end of: the next commit's number, and the ends of the partitions.
+    /// Where the last commit ends that it holds the end of, or that was dropped: the next commit's number, and the ends of the partitions.
     pub whole: Option<(i64, Vec<i64>)>,
     pub records_max: usize,
 }
@@ -92,6 +92,11 @@ impl Lot {
         self.cuts.push(Cut { at: self.records.len(), commit });
         self.after.commit += 1;
         self.after.partition = 0;
+        self.end_commits();
+    }
+
+    /// Commits below the one that comes next are read to their ends, or dropped.
+    pub fn end_commits(&mut self) {
         self.whole = Some((self.after.commit, self.after.ends.clone()));
     }
 

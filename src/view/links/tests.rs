@@ -67,6 +67,7 @@ impl Fixture {
 
     fn catch_up(&self) -> Result<(), LinksError> {
         while !self.links.advance_over(&self.history, 100)?.caught_up {}
+        assert_eq!(self.links.indexed().0, self.history.num_commits(), "it is caught up, but says that it is not");
         Ok(())
     }
 

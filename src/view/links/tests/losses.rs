@@ -61,6 +61,21 @@ fn commits_that_are_dropped_after_a_loss_leave_it_as_it_is() {
 }
 
 #[test]
+fn commits_that_are_dropped_before_they_are_indexed_count_as_indexed() {
+    let mut fixture = stored();
+    for _ in 0..3 {
+        fixture.history.commit(&mut SplitMix::new(6), Shape { keys: 60, values: 3, records_max: 40 });
+    }
+    fixture.history.drop_commits(fixture.history.num_commits());
+    fixture.store();
+    fixture.check().unwrap();
+    assert!(fixture.is_kept());
+    fixture.history.commit(&mut SplitMix::new(7), Shape { keys: 60, values: 3, records_max: 40 });
+    fixture.store();
+    fixture.check().unwrap();
+}
+
+#[test]
 fn a_process_that_ends_before_it_saw_a_loss_does_not_store_over_it() {
     let mut fixture = stored();
     fixture.history.commit(&mut SplitMix::new(6), Shape { keys: 60, values: 3, records_max: 40 });

@@ -34,6 +34,12 @@ pub struct WriteError {
     pub source: FileError,
 }
 
+impl Drop for Directory {
+    fn drop(&mut self) {
+        self.shelf.let_go();
+    }
+}
+
 impl Directory {
     /// The feeds in `folder`, with their files' ends as a state at `lsn` says; touches nothing.
     pub fn new(shelf: Arc<Shelf>, folder: PathBuf, lsn: Lsn, ends: &BTreeMap<FeedId, FeedEnds>) -> Directory {
@@ -50,7 +56,7 @@ impl Directory {
     }
 
     #[cfg(test)]
-    pub fn shelf(&self) -> &Shelf {
+    pub fn shelf(&self) -> &Arc<Shelf> {
         &self.shelf
     }
 

@@ -38,6 +38,11 @@ impl Dirty {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner).folders.insert(folder, gone);
     }
 
+    /// Forgets all that is marked.
+    pub fn let_go(&self) {
+        *self.marks.lock().unwrap_or_else(PoisonError::into_inner) = Marks::default();
+    }
+
     /// Syncs all that is marked now. What is written while this runs is marked again, for the next checkpoint.
     pub fn sync(&self, disk: &dyn Disk) -> Result<(), FileError> {
         let marks = std::mem::take(&mut *self.marks.lock().unwrap_or_else(PoisonError::into_inner));

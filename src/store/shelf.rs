@@ -63,6 +63,14 @@ impl Shelf {
         self.uncut.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
 
+    /// Lets go of what is listed here, unsynced as it is. The listed files hold the shelf: a shelf that nobody makes let go
+    /// stays in memory for the life of the process, and its files stay open.
+    pub fn let_go(&self) {
+        self.uncut.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.dirty.let_go();
+    }
+
     /// A segment whose index came into memory.
     pub fn add_loaded(&self, segment: Arc<Segment>) {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push(segment);

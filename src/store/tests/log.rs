@@ -85,6 +85,15 @@ fn stored_indexes_serve_after_a_restart_and_damaged_ones_are_rebuilt() {
 }
 
 #[test]
+fn a_closed_folder_is_let_go_of_with_what_was_written_and_read() {
+    let (fixture, batches) = filled();
+    check_reads(&fixture, &batches);
+    let shelf = Arc::downgrade(fixture.directory.shelf());
+    drop(fixture);
+    assert_eq!(shelf.strong_count(), 0, "its disk and its open files stay for the life of the process");
+}
+
+#[test]
 fn an_empty_index_as_kafka_dump_log_leaves_one_is_rebuilt() {
     let (fixture, batches) = filled();
     let fixture = fixture.reopened();

@@ -63,7 +63,7 @@ fn long_history(broker: &Broker, num_commits: usize) -> Result<(), Fault> {
     let mut end = 0;
     while end < num_commits as i64 {
         load::produce(&Aim { address: &broker.address, topic, pid: None, seconds: 1.0 }, shape)?;
-        end = end_of(&mut connection, &view)?;
+        end = load::end_of(&mut connection, &view)?;
     }
     println!("{end} commits sealed in {:.1} s", begin.elapsed().as_secs_f64());
     for (what, offset) in [("first", 0), ("last", end - 1)] {
@@ -78,12 +78,6 @@ fn long_history(broker: &Broker, num_commits: usize) -> Result<(), Fault> {
         println!("{what} manifest of {end} read in {:.2} ms", took.as_secs_f64() * 1e3);
     }
     Ok(())
-}
-
-fn end_of(connection: &mut Connection, topic: &str) -> Result<i64, Fault> {
-    let (code, end) = wire::listed(connection.ask(&wire::list_end(topic))?, topic)?;
-    wire::accepted("ListOffsets", code)?;
-    Ok(end)
 }
 
 /// One record a seal, 100 seals a second; and the same records without seals.

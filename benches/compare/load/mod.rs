@@ -14,7 +14,7 @@ pub use fetch::fetch;
 pub use produce::{Shape, produce};
 pub use ready::ready;
 pub use tail::tail;
-pub use topic::{create, prepare};
+pub use topic::{create, end_of, prepare};
 
 /// A broker, one topic on it, and for how long to load it.
 pub struct Aim<'a> {

@@ -7,6 +7,8 @@ use crate::Fault;
 use crate::wire::{self, Connection};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// What a view shows may be looked for meanwhile.
+const END_PATIENCE: Duration = Duration::from_secs(600);
 const TOPIC_ALREADY_EXISTS: i16 = 36;
 
 /// Topics in one CreateTopics.
@@ -46,4 +48,17 @@ fn wait_for(connection: &mut Connection, topic: &str, request: &[u8]) -> Result<
         thread::sleep(Duration::from_millis(50));
     }
     Err(format!("{topic}: takes no writes after {} s", PATIENCE.as_secs()).into())
+}
+
+/// The end of a topic or view, once it is known.
+pub fn end_of(connection: &mut Connection, topic: &str) -> Result<i64, Fault> {
+    let begin = Instant::now();
+    while begin.elapsed() < END_PATIENCE {
+        let (code, end) = wire::listed(connection.ask(&wire::list_end(topic))?, topic)?;
+        if wire::accepted("ListOffsets", code)? {
+            return Ok(end);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Err(format!("{topic}: no end after {} s", END_PATIENCE.as_secs()).into())
 }

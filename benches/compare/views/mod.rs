@@ -8,15 +8,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use self::history::{COMMIT_RECORDS, History};
-use self::pass::{Pass, end_of, pass};
+use self::pass::{Pass, pass};
 use crate::Fault;
 use crate::broker::Broker;
+use crate::load::end_of;
 use crate::memory;
 use crate::options::{Contestant, Options};
 use crate::process;
 use crate::wire::Connection;
 
 const TOPIC: &str = "history";
+
+/// Each [`COMMIT_RECORDS`] are a commit.
+const SEAL: [(&str, &str); 2] = [("streamstack.seal.records", "100000"), ("streamstack.seal.ms", "86400000")];
 
 /// Each is read by every view.
 const HISTORIES: [History; 9] = [
@@ -62,9 +66,7 @@ fn compacted(contestant: Contestant, options: &Options, history: &History) -> Re
 
 fn views(contestant: Contestant, options: &Options, history: &History) -> Result<(), Fault> {
     let broker = Broker::start(contestant, options)?;
-    let commit = COMMIT_RECORDS.to_string();
-    let seal = [("streamstack.seal.records", commit.as_str()), ("streamstack.seal.ms", "86400000")];
-    let written = write(&broker, history, &seal)?;
+    let written = write(&broker, history, &SEAL)?;
     println!("{}: written at {written:.0} records/s", contestant.name());
 
     let (begin, cpu) = (Instant::now(), process::cpu_seconds(broker.pid));
@@ -114,13 +116,11 @@ fn views(contestant: Contestant, options: &Options, history: &History) -> Result
 
 /// Producing to a topic whose index is kept up, beside one that has none.
 fn kept_up(broker: &Broker, history: &History) -> Result<(), Fault> {
-    let commit = COMMIT_RECORDS.to_string();
-    let seal = [("streamstack.seal.records", commit.as_str()), ("streamstack.seal.ms", "86400000")];
     let history = History { records: history.records.min(1_000_000), ..*history };
     let mut rates = [0.0, 0.0];
     for (rate, topic) in rates.iter_mut().zip(["unindexed", TOPIC]) {
         let begin = Instant::now();
-        history.write(&broker.address, topic, &seal)?;
+        history.write(&broker.address, topic, &SEAL)?;
         *rate = history.records as f64 / begin.elapsed().as_secs_f64();
     }
     let begin = Instant::now();

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Fault;
 use crate::broker::Broker;
+use crate::load::end_of;
 use crate::process;
 use crate::wire::{self, Connection, Record};
 
@@ -53,17 +54,4 @@ pub fn pass(broker: &Broker, topic: &str, mut visit: impl FnMut(Record<'_>)) -> 
     done.seconds = begin.elapsed().as_secs_f64();
     done.broker_cpu_s = process::cpu_seconds(broker.pid) - cpu;
     Ok(done)
-}
-
-/// The end of a topic or view, once it is known.
-pub fn end_of(connection: &mut Connection, topic: &str) -> Result<i64, Fault> {
-    let begin = Instant::now();
-    while begin.elapsed() < PATIENCE {
-        let (code, end) = wire::listed(connection.ask(&wire::list_end(topic))?, topic)?;
-        if wire::accepted("ListOffsets", code)? {
-            return Ok(end);
-        }
-        thread::sleep(PAUSE);
-    }
-    Err(format!("{topic}: no end after {} s", PATIENCE.as_secs()).into())
 }
